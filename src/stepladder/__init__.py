@@ -1,0 +1,1 @@
+"""Curriculum post-training for reasoning."""
