@@ -1,5 +1,27 @@
-"""Errors that are the caller's to mend: one line saying what was given, what is allowed, what to do."""
+"""Errors that are the caller's to mend: one line that says what was given and what is allowed."""
+
+from __future__ import annotations
 
 
 class InputError(ValueError):
-    """Bad input. The command line prints its single line on stderr and exits with code 2."""
+    """Bad input. The command line prints its single line on stderr and exits with code 2.
+
+    >>> str(InputError("must be at least 1, got 0", option="samples"))
+    'samples must be at least 1, got 0'
+    """
+
+    def __init__(self, message: str, option: str | None = None) -> None:
+        """Take the message and, where one argument is to blame, that argument's name."""
+        super().__init__(message)
+        self.message = message
+        self.option = option
+
+    def __str__(self) -> str:
+        """Put the argument's name in front of the message."""
+        return f"{self.option} {self.message}" if self.option else self.message
+
+
+def check_between(option: str, value: float, low: float, high: float) -> None:
+    """Refuse a number outside low..high (both allowed); NaN is outside everything."""
+    if not low <= value <= high:
+        raise InputError(f"must be between {low:g} and {high:g}, got {value:g}", option=option)

@@ -38,8 +38,9 @@ def path_weights(target: Target, strength: float = STRENGTH) -> Tensor:
     queries = (tree.eos, *target.picks)
     if len(set(queries)) < len(queries):
         raise InputError(
-            f"the secret [{','.join(map(str, target.picks))}] visits a position twice; attention over "
-            "positions can realise a path only if it does not"
+            f"[{','.join(map(str, target.picks))}] visits a position twice; attention over "
+            "positions can realise a path only if it does not",
+            option="secret",
         )
     W = base_weights(tree)
     for query, pick in zip(queries, target.path, strict=True):

@@ -10,8 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from stepladder.errors import InputError
-from stepladder.trees.tree import Mask, Tokens, Tree, check_count, ordered
+from stepladder.errors import InputError, check_between
+from stepladder.trees.tree import Mask, Tokens, Tree, ordered
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class CausalGraph(Tree):
 
     def __post_init__(self) -> None:
         """Check d, the alphabet and that every edge goes forward."""
-        check_count("d", self.d, 1, 4096)
-        check_count("the alphabet", self.alphabet, 2, 1 << 20)
+        check_between("d", self.d, 1, 4096)
+        check_between("alphabet", self.alphabet, 2, 1 << 20)
         for cause, effect in self.edges or ():
             if not 0 <= cause < effect < self.d:
                 raise InputError(f"the edge {cause}->{effect} must go forward within 0..{self.d - 1}")

@@ -16,7 +16,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from stepladder.trees.tree import Mask, Tokens, Tree, any_order, check_count
+from stepladder.errors import check_between
+from stepladder.trees.tree import Mask, Tokens, Tree, any_order
 
 OPERATIONS = "+-×÷"
 
@@ -41,8 +42,8 @@ class Countdown(Tree):
 
     def __post_init__(self) -> None:
         """Keep every intermediate ratio within int64: at most 100^6, crosswise products 100^7."""
-        check_count("d (the count of numbers)", self.numbers, 1, 6)
-        check_count("the alphabet (the largest number)", self.alphabet, 1, 100)
+        check_between("d", self.numbers, 1, 6)
+        check_between("alphabet", self.alphabet, 1, 100)
 
     @property
     def d(self) -> int:  # type: ignore[override]

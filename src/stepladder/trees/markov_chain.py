@@ -8,7 +8,8 @@ different length different functions, as Assumption 1 asks; the picks after the 
 from dataclasses import dataclass
 from functools import cached_property
 
-from stepladder.trees.tree import Mask, Tokens, Tree, any_order, check_count
+from stepladder.errors import check_between
+from stepladder.trees.tree import Mask, Tokens, Tree, any_order
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,9 @@ class MarkovChain(Tree):
 
     def __post_init__(self) -> None:
         """Check d and the alphabet; a walk longer than the cycle would repeat a function."""
-        check_count("d", self.d, 1, 4096)
-        check_count("the alphabet", self.alphabet, 2, 1 << 20)
-        check_count("the depth", self.depth, 1, self.alphabet)
+        check_between("d", self.d, 1, 4096)
+        check_between("alphabet", self.alphabet, 2, 1 << 20)
+        check_between("depth", self.depth, 1, self.alphabet)
 
     @property
     def max_depth(self) -> int:

@@ -8,7 +8,8 @@ that knob. z_l = z_{l-1} + x_{i_l} mod V, strictly increasing picks.
 from dataclasses import dataclass
 from functools import cached_property
 
-from stepladder.trees.tree import Mask, Tokens, Tree, check_count, ordered
+from stepladder.errors import check_between
+from stepladder.trees.tree import Mask, Tokens, Tree, ordered
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,8 @@ class ModularSum(Tree):
 
     def __post_init__(self) -> None:
         """Check d and the alphabet."""
-        check_count("d", self.d, 1, 4096)
-        check_count("the alphabet", self.alphabet, 2, 1 << 20)
+        check_between("d", self.d, 1, 4096)
+        check_between("alphabet", self.alphabet, 2, 1 << 20)
 
     @cached_property
     def follows(self) -> Mask:

@@ -7,7 +7,8 @@ kernel defined by the XOR operation", with strictly increasing picks: z_l = z_{l
 from dataclasses import dataclass
 from functools import cached_property
 
-from stepladder.trees.tree import Mask, Tokens, Tree, check_count, ordered
+from stepladder.errors import check_between
+from stepladder.trees.tree import Mask, Tokens, Tree, ordered
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Parity(Tree):
 
     def __post_init__(self) -> None:
         """Check d."""
-        check_count("d", self.d, 1, 4096)
+        check_between("d", self.d, 1, 4096)
 
     @cached_property
     def follows(self) -> Mask:

@@ -16,10 +16,10 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from stepladder.errors import InputError
+from stepladder.errors import InputError, check_between
 from stepladder.trees.policy import Policy
 from stepladder.trees.target import Target
-from stepladder.trees.tree import Picks, Tree, check_count
+from stepladder.trees.tree import Picks, Tree
 
 
 class Part(Policy):
@@ -125,6 +125,6 @@ def expected_reciprocal_product(d: int, k: int) -> Fraction:
     >>> expected_reciprocal_product(3, 1)
     Fraction(11, 54)
     """
-    check_count("d", d, 1, 100_000)
-    check_count("k", k, 0, d)
+    check_between("d", d, 1, 100_000)
+    check_between("k", k, 0, d)
     return reciprocal_symmetric(d, k) / (d * math.comb(d, k))

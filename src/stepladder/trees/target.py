@@ -35,20 +35,22 @@ class Target:
         object.__setattr__(self, "picks", tuple(int(pick) for pick in self.picks))
         tree = self.tree
         if not self.picks:
-            raise InputError("the secret is empty; give at least one position, for example 0,1,2")
+            raise InputError("is empty; give at least one position, such as 0,1,2", option="secret")
         if len(self.picks) > tree.max_depth:
             raise InputError(
-                f"the secret {self._shown()} is too deep: {tree.name} with d={tree.d} allows at "
-                f"most {tree.max_depth} picks, got {len(self.picks)}"
+                f"{self._shown()} is too deep: {tree.name} with d={tree.d} allows at most "
+                f"{tree.max_depth} picks, got {len(self.picks)}",
+                option="secret",
             )
         for pick in self.picks:
             if not 0 <= pick < tree.d:
                 raise InputError(
-                    f"the secret {self._shown()} picks position {pick}, outside 0..{tree.d - 1}"
+                    f"{self._shown()} picks position {pick}, outside 0..{tree.d - 1}",
+                    option="secret",
                 )
         for depth, pick in enumerate(self.picks):
             if pick not in tree.legal(self.picks[:depth]):
-                raise InputError(self._broken_rule(depth))
+                raise InputError(self._broken_rule(depth), option="secret")
 
     def _shown(self) -> str:
         return "[" + ",".join(map(str, self.picks)) + "]"
@@ -63,7 +65,7 @@ class Target:
             reason = f"may not pick position {pick} here"
         legal = [j for j in self.tree.legal(before) if j != self.tree.eos]
         shown = ",".join(map(str, legal)) or "none, the chain must end"
-        return f"the secret {self._shown()} {reason}; legal positions there: {shown}"
+        return f"{self._shown()} {reason}; legal positions there: {shown}"
 
     @property
     def k(self) -> int:

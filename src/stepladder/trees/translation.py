@@ -11,7 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from stepladder.trees.tree import Mask, Tokens, Tree, any_order, check_count
+from stepladder.errors import check_between
+from stepladder.trees.tree import Mask, Tokens, Tree, any_order
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,8 @@ class Translation(Tree):
 
     def __post_init__(self) -> None:
         """Check d and the alphabet."""
-        check_count("d", self.d, 1, 4096)
-        check_count("the alphabet", self.alphabet, 2, 1 << 20)
+        check_between("d", self.d, 1, 4096)
+        check_between("alphabet", self.alphabet, 2, 1 << 20)
 
     @property
     def max_depth(self) -> int:

@@ -227,9 +227,3 @@ def any_order(d: int) -> Mask:
     follows = np.ones((d + 1, d + 1), dtype=np.bool_)
     follows[d, d] = False
     return follows
-
-
-def check_count(what: str, value: int, low: int, high: int) -> None:
-    """Refuse a count outside low..high."""
-    if not low <= value <= high:
-        raise InputError(f"{what} must be between {low} and {high}, got {value}")

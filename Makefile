@@ -1,0 +1,50 @@
+# Set-up, run, test, lint and benchmark. `make` alone lists the targets.
+# Another environment or interpreter: make test VENV=/path/to/venv PYTHON=python3.12
+
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.stepladder-installed
+BENCHMARKS := $(filter-out benchmarks/timing.py,$(sort $(wildcard benchmarks/*.py)))
+
+# One thread per test worker: two workers already fill two cores.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal src tests
+
+.DEFAULT_GOAL := help
+.PHONY: help run test quick-test lint bench clean
+
+help: ## list the targets
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+run: $(STAMP) ## set up if needed, then run the main job into runs/tree
+	$(BIN)/stepladder tree --task parity --d 3 --secret 0,2 --out runs/tree
+
+test: export OMP_NUM_THREADS := 1
+test: $(STAMP) ## set up if needed, then run every test
+	$(PYTEST)
+
+quick-test: export OMP_NUM_THREADS := 1
+quick-test: $(STAMP) ## the tests that are not marked slow
+	$(PYTEST) -m "not slow"
+
+lint: $(STAMP) ## ruff check, ruff format --check and mypy --strict
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: $(STAMP) ## one JSON line per benchmark; fails if any misses its target
+	@status=0; \
+	for benchmark in $(BENCHMARKS); do $(BIN)/python $$benchmark || status=1; done; \
+	exit $$status
+
+clean: ## remove .venv, caches and build output; keep runs/
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist src/*.egg-info
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "stepladder needs Python 3.11 or newer, but $(PYTHON) is" \
+		"'$$($(PYTHON) --version 2>&1)'; name another one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@

@@ -1,0 +1,37 @@
+"""What all commands share: reading lists from options, and printing for people or as one JSON object.
+
+People's output goes to stdout through rich; with --json the command prints one JSON object instead.
+Progress goes to stderr.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+
+from stepladder.errors import InputError
+
+stdout = Console(highlight=False, soft_wrap=True)
+stderr = Console(stderr=True, highlight=False)
+
+
+def whole_numbers(text: str, option: str) -> tuple[int, ...]:
+    """Read a comma-separated list of whole numbers such as 0,1,2.
+
+    >>> whole_numbers("0,1,2", "secret")
+    (0, 1, 2)
+    """
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(
+            f"must be whole numbers separated by commas, such as 0,1,2; got {text!r}", option=option
+        ) from None
+
+
+def print_json(result: Mapping[str, Any]) -> None:
+    """Print exactly one JSON object."""
+    print(json.dumps(result, allow_nan=False))

@@ -1,0 +1,32 @@
+"""Files are written whole or not at all: to a temporary neighbour first, then renamed into place."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from stepladder.errors import InputError
+
+
+def write_whole(path: Path, content: bytes | str) -> None:
+    """Write `content` so that `path` never holds half of it, whatever interrupts the write."""
+    data = content.encode() if isinstance(content, str) else content
+    make_folder(path.parent)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def make_folder(folder: Path) -> None:
+    """Create the folder, or say in one line why that cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be used as a folder: {error.strerror}", "out") from error
