@@ -32,9 +32,7 @@ def report(name: str, ratio: float, target: float, **measured: float) -> int:
     return 0 if ok else 1
 
 
-def compare(
-    name: str, target: float, ours: Callable[[], object], baseline: Callable[[], object]
-) -> int:
+def compare(name: str, target: float, ours: Callable[[], object], baseline: Callable[[], object]) -> int:
     """Time both and report how many times faster ours is than the baseline."""
     seconds, baseline_seconds = alternate(ours, baseline)
     return report(

@@ -144,8 +144,8 @@ def policy_law() -> Callable[..., dict[Path, float]]:
 def fit() -> Callable[..., float]:
     """Pearson's chi-square: the p-value of observed outcomes against their exact law.
 
-    Outcomes expected fewer than five times are pooled into one cell. An outcome outside the law's
-    support has p-value 0.
+    Outcomes expected fewer than five times are pooled into one cell, together with the next rarest if
+    that is still too few. An outcome outside the law's support has p-value 0.
     """
 
     def p_value(observed: Iterable[object], law: dict[object, float | Fraction]) -> float:
@@ -156,12 +156,12 @@ def fit() -> Callable[..., float]:
             return 0.0
         cells: list[tuple[float, int]] = []
         rare, rare_seen = 0.0, 0
-        for outcome, probability in law.items():
-            expected = float(probability) * total
-            if expected >= 5:
-                cells.append((expected, counts[outcome]))
-            else:
+        for outcome in sorted(law, key=law.__getitem__):
+            expected = float(law[outcome]) * total
+            if expected < 5 or 0 < rare < 5:
                 rare, rare_seen = rare + expected, rare_seen + counts[outcome]
+            else:
+                cells.append((expected, counts[outcome]))
         if rare > 0:
             cells.append((rare, rare_seen))
         assert len(cells) > 1, "a law with a single cell tests nothing"

@@ -32,6 +32,16 @@ def whole_numbers(text: str, option: str) -> tuple[int, ...]:
         ) from None
 
 
+def numbers(text: str, option: str) -> tuple[float, ...]:
+    """Read a comma-separated list of numbers such as 1e5,2e5."""
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(
+            f"must be a number, or numbers separated by commas, such as 1e5; got {text!r}", option=option
+        ) from None
+
+
 def print_json(result: Mapping[str, Any]) -> None:
     """Print exactly one JSON object."""
     print(json.dumps(result, allow_nan=False))

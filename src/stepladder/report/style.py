@@ -9,6 +9,7 @@ import io
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 BLACK, GREY, FAINT = "#1a1a1a", "#767676", "#c8c8c8"
@@ -20,6 +21,24 @@ GREEN, BLUE, ORANGE, VERMILION, PURPLE, SKY = (
     "#cc79a7",
     "#56b4e9",
 )
+
+COLOURS = {
+    "no_curriculum": VERMILION,
+    "depth_increasing": BLUE,
+    "hint_decreasing": GREEN,
+    "bai": ORANGE,
+    "ltar": PURPLE,
+}
+"""Every method's colour."""
+
+LABELS = {
+    "no_curriculum": "A: no curriculum",
+    "depth_increasing": "B: depth-increasing",
+    "hint_decreasing": "C: hint-decreasing",
+    "bai": "FXRS + BAI (no curriculum)",
+    "ltar": "LTAR (curriculum)",
+}
+"""What figures call a method."""
 
 SETTINGS: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
@@ -35,10 +54,11 @@ SETTINGS: dict[Any, Any] = {
 }
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure in the house style, size in inches."""
+def new_figure(width: float, height: float, rows: int = 1, columns: int = 1) -> tuple[Figure, list[Axes]]:
+    """Return a figure in the house style, size in inches, and its panels row by row."""
     with mpl.rc_context(SETTINGS):
-        return Figure(figsize=(width, height), layout="constrained")
+        figure = Figure(figsize=(width, height), layout="constrained")
+        return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
 def render(figure: Figure, suffix: str) -> bytes:

@@ -92,8 +92,7 @@ def draw_tree(root: Node, title: str) -> Figure:
     """Draw the unfolded tree, root on top."""
     leaves = sum(not node.children for node in root.walk())
     levels = _height(root)
-    figure = new_figure(max(6.0, 0.34 * leaves + 1), 1.25 * levels + 1)
-    axes = figure.add_subplot()
+    figure, (axes,) = new_figure(max(6.0, 0.34 * leaves + 1), 1.25 * levels + 1)
     axes.set_axis_off()
     axes.set_title(title)
     _place(axes, root, 0, 0)

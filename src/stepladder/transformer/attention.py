@@ -53,20 +53,19 @@ class Readout:
         weights = masked_log_softmax(logits, legal).exp()
         return masked_log_softmax(weights / self.temperature, legal)
 
-    def scores(self, logits: Tensor, legal: Tensor) -> Tensor:
-        """Return d log pi(i) / d W[k, c] for every pick i (second last axis) and key k (last axis).
+    def score(self, logits: Tensor, legal: Tensor, weights: Tensor) -> Tensor:
+        """Return sum_i weights(i) d log pi(i) / d W[k, c] over the last axis k.
 
-        Rows of illegal picks are zero.
+        One-hot weights give the score of a single pick; rewarded counts of all picks from a query give
+        that query's column of the REINFORCE gradient in one go, because the score is linear in 1[k=i].
+        Weights on illegal picks must be zero.
         """
         policy = self.log_probabilities(logits, legal).exp()
-        size = logits.shape[-1]
-        identity = torch.eye(size, dtype=logits.dtype, device=logits.device)
-        residual = (identity - policy.unsqueeze(-2)) / self.temperature
-        if self.name == "double_softmax":
-            weights = masked_log_softmax(logits, legal).exp().unsqueeze(-2)
-            mean = (weights * residual).sum(-1, keepdim=True)
-            residual = weights * (residual - mean)
-        return residual * (legal.unsqueeze(-1) & legal.unsqueeze(-2))
+        residual = (weights - weights.sum(-1, keepdim=True) * policy) / self.temperature
+        if self.name == "direct":
+            return residual
+        attention = masked_log_softmax(logits, legal).exp()
+        return attention * (residual - (attention * residual).sum(-1, keepdim=True))
 
 
 def masked_log_softmax(logits: Tensor, legal: Tensor) -> Tensor:

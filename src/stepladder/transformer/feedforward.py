@@ -37,9 +37,7 @@ class XorFFN(nn.Module):
         self.register_buffer(
             "W1", torch.tensor([[0.5, 0.5, 0.5], [0, 1, 0], [-0.5, 0.5, -0.5]], dtype=torch.float64)
         )
-        self.register_buffer(
-            "W2", torch.tensor([[1.0, -1, 2], [0, 1, -2], [0, 0, 0]], dtype=torch.float64)
-        )
+        self.register_buffer("W2", torch.tensor([[1.0, -1, 2], [0, 1, -2], [0, 0, 0]], dtype=torch.float64))
 
     def forward(self, depth: int, clue: Tensor, state: Tensor) -> Tensor:
         """Return the token whose embedding the block's output matches."""
@@ -85,9 +83,7 @@ class RatioFFN(nn.Module):
         """Return the new ratio in lowest terms; 0/0 is "no number yet"."""
         operation, number = clue.unbind(-1)
         top, bottom = state.unbind(-1)
-        outcomes = torch.stack(
-            [top + number * bottom, top - number * bottom, top * number, top], dim=-1
-        )
+        outcomes = torch.stack([top + number * bottom, top - number * bottom, top * number, top], dim=-1)
         new_top = outcomes.gather(-1, operation.unsqueeze(-1)).squeeze(-1)
         new_bottom = torch.where(operation == 3, bottom * number, bottom)
         fresh = bottom == 0

@@ -6,6 +6,7 @@ that knob. z_l = z_{l-1} + x_{i_l} mod V, strictly increasing picks.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 from stepladder.errors import check_between
@@ -30,6 +31,11 @@ class ModularSum(Tree):
         """Check d and the alphabet."""
         check_between("d", self.d, 1, 4096)
         check_between("alphabet", self.alphabet, 2, 1 << 20)
+
+    @property
+    def wrong_acceptance(self) -> Fraction:
+        """The difference of two different sums is uniform modulo the alphabet size."""
+        return Fraction(1, self.alphabet)
 
     @cached_property
     def follows(self) -> Mask:

@@ -5,6 +5,7 @@ kernel defined by the XOR operation", with strictly increasing picks: z_l = z_{l
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 from stepladder.errors import check_between
@@ -27,6 +28,11 @@ class Parity(Tree):
     def __post_init__(self) -> None:
         """Check d."""
         check_between("d", self.d, 1, 4096)
+
+    @property
+    def wrong_acceptance(self) -> Fraction:
+        """Two different sets of bits have equal parity on exactly half of the inputs."""
+        return Fraction(1, 2)
 
     @cached_property
     def follows(self) -> Mask:

@@ -147,8 +147,7 @@ def rollout(
         Target(tree, tuple(start))
     if truncate is not None and not max(1, len(start)) <= truncate <= tree.max_depth:
         raise InputError(
-            f"truncation must leave between {max(1, len(start))} and {tree.max_depth} picks, "
-            f"got {truncate}"
+            f"truncation must leave between {max(1, len(start))} and {tree.max_depth} picks, got {truncate}"
         )
     table = path_table(policy, start, truncate)
     sizes = [chunk] * (count // chunk) + ([count % chunk] if count % chunk else [])

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -52,6 +53,15 @@ class Tree(ABC):
 
     alphabet: int
     """Letters of the input, drawn uniformly and independently."""
+
+    @property
+    def wrong_acceptance(self) -> Fraction | None:
+        """The probability that an outcome oracle accepts a wrong chain, where it is the same for all.
+
+        None where it depends on the chain. Where it is known, and nothing is excluded, learning can be
+        simulated at a cost that does not depend on the number of rollouts.
+        """
+        return None
 
     @property
     def slots(self) -> int:
