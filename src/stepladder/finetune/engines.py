@@ -23,7 +23,7 @@ from torch import Tensor
 
 from stepladder.curriculum import Stage
 from stepladder.errors import check_between
-from stepladder.finetune.flow import MEANS, Flow, check_countable, draws, flow, surviving_laws
+from stepladder.finetune.flow import Draws, Flow, Means, check_countable, flow, surviving_laws
 from stepladder.finetune.setup import Law, Setup
 from stepladder.transformer import TreeTransformer
 from stepladder.trees import FamilyOracle, Rollouts, TerminalOracle, rollout
@@ -81,7 +81,7 @@ class CountsEngine(_FlowEngine):
     def __init__(self, setup: Setup, seeds: Sequence[int]) -> None:
         """Seed one stream for the batch."""
         super().__init__(setup)
-        self.chance = draws(np.random.default_rng(list(seeds)))
+        self.chance = Draws(np.random.default_rng(list(seeds)))
 
     def gradient(self, weights: Tensor, stage: Stage, samples: int, trials: Sequence[int]) -> Tensor:
         """Draw the gradient of `samples` rollouts."""
@@ -98,7 +98,7 @@ class ExactEngine(_FlowEngine):
     def gradient(self, weights: Tensor, stage: Stage, samples: int, trials: Sequence[int]) -> Tensor:
         """Return the population gradient."""
         law = self.setup.law(weights)
-        flowed = flow(law, self.setup.target, stage, 1, MEANS, self.setup.baseline > 0)
+        flowed = flow(law, self.setup.target, stage, 1, Means(), self.setup.baseline > 0)
         return self.ascent(weights, flowed, 1)
 
 

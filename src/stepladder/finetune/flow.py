@@ -22,9 +22,8 @@ an h-transform: with h_s(i) = P(no EOS from step s at i up to the cut),
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -38,42 +37,67 @@ Counts = npt.NDArray[Any]
 """Whole numbers when drawn, real masses when averaged."""
 
 
-@dataclass(frozen=True)
-class Chance:
+Probabilities = npt.NDArray[np.float64]
+
+
+class Chance(Protocol):
     """How counts divide: at random, or by their means."""
 
-    thin: Callable[[Counts, npt.NDArray[np.float64]], Counts]
-    """How many of each count survive with a probability."""
     dtype: type[np.int64] | type[np.float64]
 
-    def split(self, counts: Counts, law: npt.NDArray[np.float64]) -> Counts:
-        """Divide each count over the last axis of `law`: binomials one pick after the other.
+    def thin(self, counts: Counts, probability: Probabilities) -> Counts:
+        """Say how many of each count survive with a probability."""
+        ...
 
-        The share of a pick among those left is exactly 1 at the last legal one, so rounding can never
-        send a rollout to an illegal pick, however many there are.
+    def split(self, counts: Counts, law: Probabilities) -> Counts:
+        """Divide each count over the last axis of `law`."""
+        ...
+
+
+class Draws:
+    """Divides counts at random: exact in distribution for any count below 2^53."""
+
+    dtype: type[np.int64] | type[np.float64] = np.int64
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        """Take the random stream."""
+        self.rng = rng
+
+    def thin(self, counts: Counts, probability: Probabilities) -> Counts:
+        """Draw binomials; a probability summed up in floating point may exceed 1 by its last bit."""
+        return self.rng.binomial(counts, np.minimum(probability, 1.0))
+
+    def split(self, counts: Counts, law: Probabilities) -> Counts:
+        """Draw multinomials, with the likeliest pick last.
+
+        The generator gives whatever rounding leaves over to the last pick. Were that an illegal pick, a
+        count of 1e15 would send rollouts there; for the likeliest one it is noise in the last bit.
         """
-        left = np.cumsum(law[..., ::-1], axis=-1)[..., ::-1]
-        share = np.divide(law, left, out=np.zeros_like(law), where=left > 0)
-        moves = np.empty(np.broadcast_shapes((*counts.shape, 1), law.shape), dtype=self.dtype)
-        remaining = np.broadcast_to(counts, moves.shape[:-1])
-        for pick in range(law.shape[-1]):
-            moves[..., pick] = self.thin(remaining, share[..., pick])
-            remaining = remaining - moves[..., pick]
-        return moves
+        shape = (*counts.shape, law.shape[-1])
+        rows = np.broadcast_to(law, shape).reshape(-1, shape[-1])
+        each, likeliest = np.arange(len(rows)), rows.argmax(axis=1)
+        swapped = rows.copy()
+        swapped[:, -1] = rows[each, likeliest]
+        swapped[each, likeliest] = rows[:, -1]
+        moves = self.rng.multinomial(counts.ravel(), swapped)
+        last = moves[:, -1].copy()
+        moves[:, -1] = moves[each, likeliest]
+        moves[each, likeliest] = last
+        return moves.reshape(shape)
 
 
-def draws(rng: np.random.Generator) -> Chance:
-    """Divide counts at random: exact in distribution for any count below 2^53."""
+class Means:
+    """Divides counts by their means."""
 
-    def thin(counts: Counts, probability: npt.NDArray[np.float64]) -> Counts:
-        # A probability summed up in floating point may exceed 1 by its last bit.
-        return rng.binomial(counts, np.minimum(probability, 1.0))
+    dtype: type[np.int64] | type[np.float64] = np.float64
 
-    return Chance(thin, np.int64)
+    def thin(self, counts: Counts, probability: Probabilities) -> Counts:
+        """Multiply."""
+        return counts * probability
 
-
-MEANS = Chance(lambda counts, probability: counts * probability, np.float64)
-"""Divide counts by their means."""
+    def split(self, counts: Counts, law: Probabilities) -> Counts:
+        """Multiply."""
+        return counts[..., None] * law
 
 
 @dataclass(frozen=True)

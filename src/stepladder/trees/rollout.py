@@ -5,15 +5,12 @@ has few paths, their counts come from one multinomial draw over all paths and th
 path by path: no random number is spent on a pick. Larger trees are sampled pick by pick.
 
 Rows are a bag, not a sequence: they come sorted by length, and that is all the order means. Work goes
-on in chunks of bounded size, each with a random stream of its own, on all cores; the result depends
-on the seed alone, not on the number of cores.
+on in chunks of bounded size.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,12 +68,9 @@ class PathTable:
     """Every path from a start, shortest first, with its probability under a policy."""
 
     picks: npt.NDArray[np.int16]
+    """Shape (paths, width), each column contiguous in memory."""
     lengths: npt.NDArray[np.int16]
     probabilities: npt.NDArray[np.float64]
-
-    def draw(self, count: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-        """Draw how often each path occurs and list the table's rows that often."""
-        return np.repeat(np.arange(len(self.lengths)), rng.multinomial(count, self.probabilities))
 
 
 def path_table(
@@ -109,7 +103,7 @@ def path_table(
         reach = reach[parent] * step[parent, child]
         level = np.concatenate([level[parent], child[:, None]], axis=1)
     width = levels[-1].shape[1] + 1
-    picks = np.full((sum(map(len, levels)), width), tree.eos, dtype=np.int16)
+    picks = np.full((width, sum(map(len, levels))), tree.eos, dtype=np.int16).T
     lengths = np.repeat([one.shape[1] for one in levels], [len(one) for one in levels])
     row = 0
     for one in levels:
@@ -153,21 +147,19 @@ def rollout(
     sizes = [chunk] * (count // chunk) + ([count % chunk] if count % chunk else [])
     streams = np.random.SeedSequence(seed) if isinstance(seed, int) else seed
 
-    def work(size: int, stream: np.random.SeedSequence) -> Rollouts:
+    for size, stream in zip(sizes, streams.spawn(len(sizes)), strict=True):
         rng = np.random.Generator(np.random.SFC64(stream))
-        if table is not None:
-            rows = table.draw(size, rng)
-            picks, lengths = table.picks[rows], table.lengths[rows]
-        else:
+        if table is None:
             picks, lengths = _pick_by_pick(policy, size, rng, tuple(start), truncate)
-        inputs = tree.draw_inputs(size, rng)
-        return Rollouts(tree, inputs, picks, lengths, _states(tree, inputs, picks, lengths))
-
-    workers = os.cpu_count() or 1
-    with ThreadPoolExecutor(workers) as pool:
-        for first in range(0, len(sizes), 2 * workers):
-            block = sizes[first : first + 2 * workers]
-            yield from pool.map(work, block, streams.spawn(len(block)))
+            inputs = tree.draw_inputs(size, rng)
+            states = _states(tree, inputs, picks, lengths)
+        else:
+            counts = rng.multinomial(size, table.probabilities)
+            picks = np.repeat(table.picks.T, counts, axis=1).T
+            lengths = np.repeat(table.lengths, counts)
+            inputs = tree.draw_inputs(size, rng)
+            states = _states(tree, inputs, picks, lengths, _runs(table, counts))
+        yield Rollouts(tree, inputs, picks, lengths, states)
 
 
 def _pick_by_pick(
@@ -201,17 +193,44 @@ def _pick_by_pick(
     return picks, lengths.astype(np.int16)
 
 
+Runs = list[list[tuple[int, int, int]]]
+"""For each depth, the stretches of rows (pick, first row, end) that take the same pick there."""
+
+
+def _runs(table: PathTable, counts: npt.NDArray[np.int64]) -> Runs | None:
+    """Find the stretches of rows with equal picks; None where they are too short to be worth it."""
+    drawn = np.flatnonzero(counts)
+    if len(drawn) * 256 > counts.sum():
+        return None
+    ends = np.cumsum(counts[drawn])
+    starts = ends - counts[drawn]
+    runs = []
+    for depth in range(1, int(table.lengths[drawn[-1]]) + 1):
+        going = int(np.searchsorted(table.lengths[drawn], depth))
+        picks = table.picks[drawn[going:], depth - 1]
+        fresh = np.flatnonzero(np.diff(picks, prepend=-1))
+        stops = np.append(fresh[1:], len(picks)) - 1
+        first, end = starts[going:][fresh], ends[going:][stops]
+        runs.append(list(zip(picks[fresh].tolist(), first.tolist(), end.tolist(), strict=True)))
+    return runs
+
+
 def _states(
     tree: Tree,
     inputs: Tokens,
     picks: npt.NDArray[np.int16],
     lengths: npt.NDArray[np.int16],
+    runs: Runs | None = None,
 ) -> tuple[Tokens, ...]:
     """Run the step map; the rows are sorted by length, so those still going are always the tail."""
     states: list[Tokens] = []
     for depth in range(1, int(lengths[-1]) + 1):
-        active = int(np.searchsorted(lengths, depth))
-        clue = tree.clue(inputs[active:], picks[active:, depth - 1])
+        if runs is None:
+            going = int(np.searchsorted(lengths, depth))
+            clue = tree.clue(inputs[going:], picks[going:, depth - 1])
+        else:
+            stretches = [tree.clue(inputs[first:end], pick) for pick, first, end in runs[depth - 1]]
+            clue = np.concatenate(stretches)
         if depth == 1:
             states.append(tree.first(depth, clue))
         else:

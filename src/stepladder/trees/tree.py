@@ -191,10 +191,9 @@ class Tree(ABC):
     def draw_inputs(self, count: int, rng: np.random.Generator) -> Tokens:
         """Draw uniform inputs, letters of shape (count, slots), each slot contiguous in memory."""
         size = (self.slots, count)
-        if self.token_type is np.uint8 and 256 % self.alphabet == 0:
-            # The alphabet divides 256, so a random byte modulo it is exactly uniform.
-            letters = np.frombuffer(rng.bytes(self.slots * count), dtype=np.uint8).reshape(size)
-            return (letters & (self.alphabet - 1)).T
+        if self.alphabet == 2:
+            random = np.frombuffer(rng.bytes(-(-self.slots * count // 8)), dtype=np.uint8)
+            return np.unpackbits(random, count=self.slots * count).reshape(size).T
         return rng.integers(0, self.alphabet, size=size, dtype=self.token_type).T
 
     def all_inputs(self, slots: Sequence[int] | None = None, limit: int = 1 << 22) -> Tokens:
