@@ -8,7 +8,7 @@ STAMP := $(VENV)/.stepladder-installed
 BENCHMARKS := $(filter-out benchmarks/timing.py,$(sort $(wildcard benchmarks/*.py)))
 
 # One thread per test worker: two workers already fill two cores.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal src tests
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help run test quick-test lint bench clean

@@ -35,7 +35,7 @@ ONE_OF_EACH: tuple[Tree, ...] = (
     Parity(d=5),
     ModularSum(d=4, alphabet=3),
     Countdown(numbers=3, alphabet=4),
-    MarkovChain(d=3, alphabet=4, depth=3),
+    MarkovChain(d=3, alphabet=4),
     Recall(d=4, alphabet=3),
     CausalGraph(d=5, alphabet=3, edges=((0, 1), (0, 3), (1, 2), (1, 4), (2, 4), (3, 4))),
     Translation(d=4, alphabet=3),
@@ -70,7 +70,7 @@ def causal_graphs(draw: st.DrawFn) -> CausalGraph:
 @st.composite
 def markov_chains(draw: st.DrawFn) -> MarkovChain:
     alphabet = draw(st.integers(2, 6))
-    return MarkovChain(draw(st.integers(1, 5)), alphabet, draw(st.integers(1, alphabet)))
+    return MarkovChain(draw(st.integers(1, 5)), alphabet)
 
 
 @st.composite

@@ -25,3 +25,9 @@ def check_between(option: str, value: float, low: float, high: float) -> None:
     """Refuse a number outside low..high (both allowed); NaN is outside everything."""
     if not low <= value <= high:
         raise InputError(f"must be between {low:g} and {high:g}, got {value:g}", option=option)
+
+
+def check_seed(seed: object) -> None:
+    """Refuse a negative seed, which no random generator takes."""
+    if isinstance(seed, int) and seed < 0:
+        raise InputError(f"must be at least 0, got {seed}", option="seed")

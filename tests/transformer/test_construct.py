@@ -63,14 +63,14 @@ def test_a_warm_direct_readout_still_realises_the_path():
     assert_writes_the_papers_chain(Target(Parity(5), (0, 3)), readout=Readout("direct", 5.0))
 
 
-def test_a_path_that_visits_a_position_twice_is_refused_with_the_reason():
-    target = Target(MarkovChain(3, alphabet=5, depth=5), (0, 1, 0))
-    with pytest.raises(InputError, match=r"\[0,1,0\] visits a position twice"):
+def test_a_path_that_goes_on_in_two_ways_from_a_position_is_refused_with_the_reason():
+    target = Target(MarkovChain(3, alphabet=5), (0, 1, 0))
+    with pytest.raises(InputError, match=r"\[0,1,0\] goes on in two ways from position 0"):
         path_weights(target)
 
 
 def test_such_a_path_cannot_be_realised_because_w_sees_the_last_pick_only():
-    tree = MarkovChain(3, alphabet=5, depth=5)
+    tree = MarkovChain(3, alphabet=5)
     W = torch.randn(4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     model = TreeTransformer(tree, W)
     once, again = model.probabilities(np.array([[0]])), model.probabilities(np.array([[0, 1, 0]]))

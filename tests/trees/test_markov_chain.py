@@ -6,7 +6,7 @@ from stepladder.trees import MarkovChain, Target
 
 
 def test_after_the_first_pick_the_state_ignores_the_clue():
-    tree = MarkovChain(d=3, alphabet=5, depth=4)
+    tree = MarkovChain(d=3, alphabet=5)
     states = np.arange(5, dtype=tree.token_type)
     for depth in range(2, 5):
         nexts = {tuple(tree.step(depth, states, np.full_like(states, clue)).tolist()) for clue in range(5)}
@@ -14,7 +14,7 @@ def test_after_the_first_pick_the_state_ignores_the_clue():
 
 
 def test_the_state_moves_on_by_one_fixed_map_phi():
-    tree = MarkovChain(d=3, alphabet=4, depth=4)
+    tree = MarkovChain(d=3, alphabet=4)
     inputs = tree.all_inputs()
     chain = Target(tree, (1, 0, 0, 2)).chain(inputs)
     phi = {}
@@ -32,6 +32,6 @@ def test_the_first_pick_reads_where_the_walk_starts():
 
 
 def test_positions_may_be_picked_again_and_in_any_order():
-    tree = MarkovChain(d=3, alphabet=4, depth=4)
+    tree = MarkovChain(d=3, alphabet=4)
     assert tree.legal((2, 0)) == (0, 1, 2, 3)
     assert Target(tree, (2, 0, 0, 2)).k == 4

@@ -190,7 +190,7 @@ def test_the_length_distribution_of_a_large_tree_is_exact_without_enumerating_it
         [float(reciprocal_symmetric(40, k) / 40) for k in range(1, 41)], rel=1e-12
     )
     # Markov: 1/5 of the walks end at every step, EOS being one of five picks.
-    walks = Part(MarkovChain(4, alphabet=60, depth=60)).length_distribution()
+    walks = Part(MarkovChain(4, alphabet=60)).length_distribution()
     assert walks[1:4] == (Fraction(1, 5), Fraction(4, 25), Fraction(16, 125))
 
 

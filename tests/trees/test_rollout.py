@@ -281,8 +281,8 @@ def test_peak_memory_does_not_grow_with_the_number_of_rollouts(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"count": 0}, "at least 1, got 0"),
-        ({"count": -5}, "at least 1, got -5"),
+        ({"count": 0}, "^0 rollouts.*at least 1"),
+        ({"count": -5}, "^-5 rollouts.*at least 1"),
         ({"start": (2, 1)}, "back from position 2 to 1"),
         ({"start": (0, 9)}, r"position 9, outside 0\.\.3"),
         ({"truncate": 0}, "between 1 and 4.*got 0"),
@@ -297,7 +297,7 @@ def test_a_rollout_that_cannot_be_is_refused_with_the_reason(options, problem):
 
 
 def test_a_markov_chain_that_may_go_on_for_ever_still_ends_at_its_depth(way):
-    tree = MarkovChain(2, alphabet=6, depth=6)
+    tree = MarkovChain(2, alphabet=6)
     lengths = np.concatenate([part.lengths for part in rollout(Part(tree), 5_000, seed=0)])
     assert lengths.max() == 6
 

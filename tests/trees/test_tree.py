@@ -235,7 +235,6 @@ def test_drawn_inputs_are_uniform_and_independent_over_all_slots(tree, fit):
         (lambda: Translation(2, 0), r"alphabet.*got 0"),
         (lambda: Countdown(7), r"\bd\b.*6.*got 7"),
         (lambda: Countdown(3, 101), r"alphabet.*100.*got 101"),
-        (lambda: MarkovChain(3, 4, depth=5), r"depth.*4.*got 5"),
         (lambda: CausalGraph(0), r"\bd\b.*got 0"),
     ],
 )

@@ -37,7 +37,7 @@ def test_no_two_paths_of_parity_or_a_sum_compute_the_same_function(tree):
 
 
 def test_markov_chains_hold_but_the_picks_after_the_first_are_indistinguishable():
-    tree = MarkovChain(d=3, alphabet=4, depth=4)
+    tree = MarkovChain(d=3, alphabet=4)
     report = check_uniqueness(tree)
     assert report.holds
     assert as_sets(report.twins) == grouped(tree, lambda path: (path[0], len(path)))

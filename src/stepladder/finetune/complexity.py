@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stepladder.curriculum import MethodName, Scoring, no_curriculum, stages_of
-from stepladder.errors import InputError, check_between
+from stepladder.errors import InputError, check_between, check_seed
 from stepladder.finetune.engines import LARGEST_SAMPLES, CountsEngine, stage_accuracy
 from stepladder.finetune.setup import Setup
 from stepladder.finetune.train import Recipe, train
@@ -62,6 +62,7 @@ class Question:
         """Check what the parts do not check themselves."""
         check_between("target", self.target, 0.5, 0.999999)
         check_between("trials", self.trials, 2, 10**6)
+        check_seed(self.seed)
 
     @property
     def setup(self) -> Setup:

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from stepladder.curriculum import MethodName, Scoring, Stage, stages_of
-from stepladder.errors import check_between
+from stepladder.errors import check_between, check_seed
 from stepladder.finetune.engines import EngineName, make_engine
 from stepladder.finetune.evaluate import evaluate
 from stepladder.finetune.setup import Setup
@@ -72,6 +72,7 @@ def finetune(
     True
     """
     check_between("trials", trials, 1, 10**6)
+    check_seed(seed)
     started = time.perf_counter()
     stages = stages_of(method, setup.target.k, scoring)
     accuracy, greedy, index, updates, done = [], [], [], [], []

@@ -35,14 +35,16 @@ def path_weights(target: Target, strength: float = STRENGTH) -> Tensor:
     [[0.0, 0.0, 0.0], [0.0, 0.0, 9.0], [0.0, 9.0, 0.0]]
     """
     tree = target.tree
-    queries = (tree.eos, *target.picks)
-    if len(set(queries)) < len(queries):
-        raise InputError(
-            f"[{','.join(map(str, target.picks))}] visits a position twice; attention over "
-            "positions can realise a path only if it does not",
-            option="secret",
-        )
     W = base_weights(tree)
-    for query, pick in zip(queries, target.path, strict=True):
+    after: dict[int, int] = {}
+    for query, pick in zip((tree.eos, *target.picks), target.path, strict=True):
+        if len(after) and query == target.picks[-1] and pick == tree.eos and target.k == tree.max_depth:
+            break  # EOS is the only legal pick left; nothing needs to be realised.
+        if after.setdefault(query, pick) != pick:
+            raise InputError(
+                f"[{','.join(map(str, target.picks))}] goes on in two ways from position {query}, "
+                "which attention over positions cannot realise",
+                option="secret",
+            )
         W[pick, query] = strength
     return W

@@ -61,10 +61,10 @@ class TableFFN(nn.Module):
                 f"a table FFN needs an alphabet of at most {LARGEST_TABLE}, got {tree.alphabet}"
             )
         size = tree.alphabet + 1
-        clue, state = (axis.ravel() for axis in np.indices((size, size), dtype=tree.token_type))
+        clue, state = (axis.ravel() for axis in np.indices((size, size)))
         identity = torch.eye(size, dtype=torch.float64)
         self.register_buffer("first", torch.cat([identity[clue], identity[state]], dim=1))
-        tables = [tree.step(depth, state, clue) for depth in range(1, tree.max_depth + 1)]
+        tables = [tree.step(depth, state, clue).astype(np.int64) for depth in range(1, tree.max_depth + 1)]
         self.register_buffer("second", torch.stack([identity[table].T for table in tables]))
 
     def forward(self, depth: int, clue: Tensor, state: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ what learning and bulk rollouts build on. The two agree (tests/transformer/test_
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -67,7 +68,11 @@ class TreeTransformer(nn.Module, Policy):
         basis = torch.eye(size, dtype=weights.dtype) if positions is None else positions
         self.register_buffer("P", basis.to(weights))
         self.P: Tensor
-        self.ffn = feedforward(tree).to(weights.device)
+
+    @cached_property
+    def ffn(self) -> nn.Module:
+        """The frozen feed-forward block; built when first needed, because only `generate` needs it."""
+        return feedforward(self.tree).to(self.W.device)
 
     # ---- the law of a pick, in closed form
 
@@ -119,7 +124,7 @@ class TreeTransformer(nn.Module, Policy):
         weights = torch.softmax(logits.masked_fill(~allowed, -torch.inf), dim=-1)
         attended = torch.einsum("nj,nje->ne", weights, keys)[:, content:] @ self.P.T
         if self.readout.name == "direct":
-            return attended.clamp(min=0).log().masked_fill(~legal, -torch.inf)
+            return attended.masked_fill(~legal, 1).log().masked_fill(~legal, -torch.inf)
         vocabulary = (attended / self.readout.temperature).masked_fill(~legal, -torch.inf)
         return torch.log_softmax(vocabulary, dim=-1)
 

@@ -25,18 +25,16 @@ class MarkovChain(Tree):
     name = "markov"
     d: int
     alphabet: int = 3
-    depth: int = 3
 
     def __post_init__(self) -> None:
-        """Check d and the alphabet; a walk longer than the cycle would repeat a function."""
+        """Check d and the alphabet."""
         check_between("d", self.d, 1, 4096)
         check_between("alphabet", self.alphabet, 2, 1 << 20)
-        check_between("depth", self.depth, 1, self.alphabet)
 
     @property
     def max_depth(self) -> int:
-        """Picks may repeat, so the depth must be bounded."""
-        return self.depth
+        """Picks may repeat; a walk longer than the cycle would repeat a function."""
+        return self.alphabet
 
     @cached_property
     def follows(self) -> Mask:

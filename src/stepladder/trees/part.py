@@ -120,7 +120,7 @@ def expected_reciprocal_product(d: int, k: int) -> Fraction:
     """Return E[F] = e_k(1, 1/2, .., 1/d) / (d C(d,k)), the lemma on the expected reciprocal product.
 
     E[F] is the PART probability of a uniformly random parity path of k picks, so that
-    P(k picks) = C(d,k) E[F] = e_k(1, .., 1/d) / d.
+    P(k picks) = C(d,k) E[F] = e_k(1, .., 1/d) / d for k >= 1.
 
     >>> expected_reciprocal_product(3, 1)
     Fraction(11, 54)

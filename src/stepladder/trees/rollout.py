@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from stepladder.errors import InputError
+from stepladder.errors import InputError, check_seed
 from stepladder.trees.policy import Policy
 from stepladder.trees.target import Target
 from stepladder.trees.tree import ROOT, Mask, Picks, Tokens, Tree
@@ -134,8 +134,9 @@ def rollout(
     >>> 0.498 < accepted / oracle.queries < 0.502
     True
     """
-    if count < 1:
-        raise InputError(f"the number of rollouts must be at least 1, got {count}")
+    if count < 1 or chunk < 1:
+        raise InputError(f"{count} rollouts in chunks of {chunk}: both must be at least 1")
+    check_seed(seed)
     tree = policy.tree
     if start:
         Target(tree, tuple(start))
@@ -145,7 +146,7 @@ def rollout(
         )
     table = path_table(policy, start, truncate)
     sizes = [chunk] * (count // chunk) + ([count % chunk] if count % chunk else [])
-    streams = np.random.SeedSequence(seed) if isinstance(seed, int) else seed
+    streams = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
 
     for size, stream in zip(sizes, streams.spawn(len(sizes)), strict=True):
         rng = np.random.Generator(np.random.SFC64(stream))

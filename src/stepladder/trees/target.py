@@ -57,8 +57,11 @@ class Target:
 
     def _broken_rule(self, depth: int) -> str:
         pick, before = self.picks[depth], self.picks[:depth]
+        excludes = self.tree.excludes
         if pick in before:
             reason = f"repeats position {pick}"
+        elif before and excludes is not None and excludes[list(before), pick].any():
+            reason = f"picks position {pick}, which an earlier pick used up"
         elif before and pick < before[-1]:
             reason = f"goes back from position {before[-1]} to {pick}"
         else:
