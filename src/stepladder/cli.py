@@ -23,7 +23,8 @@ from stepladder.errors import InputError
 COMMANDS = {
     "tree": "draw the reasoning tree of a task and show how rare a target is",
     "finetune": "learn a target by REINFORCE, with or without a curriculum",
-    "complexity": "measure how many samples a method needs, and how that grows with d",
+    "search": "identify a target at test time from outcome feedback, by BAI or LTAR",
+    "complexity": "measure how many samples or queries a method needs, and how that grows with d",
 }
 
 

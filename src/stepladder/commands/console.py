@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 
 from stepladder.errors import InputError
@@ -45,3 +46,9 @@ def numbers(text: str, option: str) -> tuple[float, ...]:
 def print_json(result: Mapping[str, Any]) -> None:
     """Print exactly one JSON object."""
     print(json.dumps(result, allow_nan=False))
+
+
+def spread(values: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, Any]:
+    """Return mean, standard error and values of the trials."""
+    sem = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+    return {"mean": float(values.mean()), "sem": sem, "values": values.tolist()}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from stepladder.commands.console import numbers, print_json, stdout, whole_numbers
+from stepladder.commands.console import numbers, print_json, spread, stdout, whole_numbers
 from stepladder.commands.progress import Bar
 from stepladder.curriculum import MethodName, Scoring
 from stepladder.finetune.engines import EngineName
@@ -169,9 +169,3 @@ class Command:
             )
         if self.out is not None:
             stdout.print(f"wrote {self.out}")
-
-
-def spread(values: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, Any]:
-    """Return mean, standard error and values of the trials."""
-    sem = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
-    return {"mean": float(values.mean()), "sem": sem, "values": values.tolist()}

@@ -1,51 +1,23 @@
-"""How many samples does a method need? Fixed-n first, the lucky first hit beside it.
-
-    n99       the smallest n per stage of the grid 2^(i/2) whose mean accuracy over the trials reaches the
-              target and still does at the next grid point
-    crossing  where the mean accuracy crosses the target, log-linear between grid points, with a bootstrap
-              interval over the trials
-    first hit the first n at which one fresh trial of a rising sweep reaches the target; the sweep goes up
-              by 2^(1/8), about 9%, at a time
-    exponent  least-squares slope of log crossing against log d, with the same bootstrap
-
-The first hit is what "converges at n" means when one trial is run at each n of a sweep: with dozens of
-chances to be lucky it is far smaller than n99, and the finer the sweep the smaller it gets. The published
-sample sizes fit it, not a fixed n.
-"""
+"""How many samples finetuning needs: a question for `stepladder.scaling`, n = samples per stage."""
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-
-import numpy as np
-import numpy.typing as npt
+from dataclasses import dataclass
 
 from stepladder.curriculum import MethodName, Scoring, no_curriculum, stages_of
-from stepladder.errors import InputError, check_between, check_seed
-from stepladder.finetune.engines import LARGEST_SAMPLES, CountsEngine, stage_accuracy
+from stepladder.errors import InputError
+from stepladder.finetune.engines import CountsEngine, stage_accuracy
+from stepladder.finetune.flow import check_countable
 from stepladder.finetune.setup import Setup
 from stepladder.finetune.train import Recipe, train
+from stepladder.scaling import Floats, Question
 from stepladder.trees import Target
 from stepladder.trees.catalogue import TaskName, build_tree
 
-Floats = npt.NDArray[np.float64]
-
-COARSE = 4
-"""Grid points per leap of the first, coarse search: a factor of 4 in n."""
-
-SWEEP_FINENESS = 8
-"""Sweep points per doubling of n."""
-
-BOOTSTRAPS = 2000
-
 
 @dataclass(frozen=True)
-class Question:
-    """One sample-complexity question: everything an answer depends on."""
+class FinetuneQuestion(Question):
+    """How many samples per stage does a method need on one target?"""
 
     method: MethodName
     task: TaskName
@@ -59,212 +31,39 @@ class Question:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check what the parts do not check themselves."""
-        check_between("target", self.target, 0.5, 0.999999)
-        check_between("trials", self.trials, 2, 10**6)
-        check_seed(self.seed)
+        """Check everything before the first evaluation."""
+        self.check()
+        Recipe(learning_rates=(self.learning_rate,))
+        check_countable(self.setup.target)
+
+    @property
+    def name(self) -> str:
+        """The method."""
+        return self.method
+
+    @property
+    def k(self) -> int:  # type: ignore[override]
+        """Picks of the secret."""
+        return len(self.secret)
+
+    @property
+    def units(self) -> int:
+        """The stages."""
+        return len(stages_of(self.method, self.k))
 
     @property
     def setup(self) -> Setup:
         """The learning problem."""
         return Setup(Target(build_tree(self.task, self.d, self.alphabet), self.secret))
 
-    def accuracies(self, samples: int, trials: int, stream: int) -> Floats:
-        """Train `trials` fresh models with `samples` rollouts per stage; return their exact accuracy."""
+    def accuracies(self, size: int, trials: int, stream: int) -> Floats:
+        """Train fresh models with `size` rollouts per stage; return their exact accuracies."""
         setup = self.setup
-        engine = CountsEngine(setup, [self.seed, stream, samples])
-        stages = stages_of(self.method, setup.target.k, self.scoring)
-        recipe = Recipe(learning_rates=(self.learning_rate,), samples=samples)
+        engine = CountsEngine(setup, [self.seed, stream, size])
+        stages = stages_of(self.method, self.k, self.scoring)
+        recipe = Recipe(learning_rates=(self.learning_rate,), samples=size)
         result = train(engine, stages, recipe, trials)
-        return stage_accuracy(setup, setup.law(result.weights), no_curriculum(setup.target.k)[0])
-
-
-@dataclass
-class Log:
-    """Finished evaluations, kept on disk so that an interrupted search resumes where it was.
-
-    Append-only: one JSON line per evaluation; a line cut short by an interruption is ignored.
-    """
-
-    path: Path | None
-    known: dict[str, list[float]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Read what is there."""
-        if self.path is None or not self.path.exists():
-            return
-        for line in self.path.read_text().splitlines():
-            try:
-                entry = json.loads(line)
-                self.known[entry["key"]] = entry["values"]
-            except (json.JSONDecodeError, KeyError, TypeError):
-                continue
-
-    def recall(self, key: str, compute: Callable[[], Floats]) -> Floats:
-        """Return the values under `key`, computing and storing them if they are new."""
-        if key not in self.known:
-            values = compute()
-            self.known[key] = values.tolist()
-            if self.path is not None:
-                with self.path.open("a") as file:
-                    file.write(json.dumps({"key": key, "values": self.known[key]}) + "\n")
-        return np.asarray(self.known[key])
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A value with its 95% bootstrap interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Point:
-    """The answer to one question."""
-
-    question: Question
-    samples_per_stage: int | None
-    """n99; None if the target was not reached by the largest n."""
-    total_samples: int | None
-    crossing: Interval | None
-    first_hit: int | None
-    """Median over sweeps."""
-    first_hit_range: tuple[int, int] | None
-    """The 5% and 95% quantiles over sweeps."""
-    evaluations: tuple[tuple[int, float, float], ...]
-    """(n, mean accuracy, standard error) for every n that was tried."""
-    resampled: Floats
-    """Bootstrap draws of the crossing."""
-
-
-def grid(index: int) -> int:
-    """Return the grid's n: 1, 2, 3, 4, 6, 8, 12 (rounded up from 2^(i/2)).
-
-    >>> [grid(i) for i in (0, 1, 2, 3, 4, 18)]
-    [1, 2, 2, 3, 4, 512]
-    """
-    return math.ceil(2 ** (index / 2) - 1e-9)
-
-
-def solve(
-    question: Question, log: Log, sweeps: int = 100, report: Callable[[str], None] = lambda what: None
-) -> Point:
-    """Find n99, the crossing and the first hit of one question."""
-    tried: dict[int, Floats] = {}
-    last = 2 * int(math.log2(LARGEST_SAMPLES))
-
-    def values(index: int) -> Floats:
-        if index not in tried:
-            samples = grid(index)
-            report(f"{question.method} d={question.d}: n = {samples:,}")
-            key = json.dumps(["fixed", asdict(question), samples])
-            tried[index] = log.recall(key, lambda: question.accuracies(samples, question.trials, 0))
-        return tried[index]
-
-    def passes(index: int) -> bool:
-        return bool(values(index).mean() >= question.target)
-
-    found = _smallest_holding(passes, last)
-    evaluations = tuple(
-        (grid(i), float(tried[i].mean()), float(tried[i].std(ddof=1) / math.sqrt(len(tried[i]))))
-        for i in sorted(tried)
-    )
-    if found is None:
-        return Point(question, None, None, None, None, None, evaluations, np.empty(0))
-    window = range(max(0, found - 3), found + 2)
-    resampled = _crossings([(grid(i), values(i)) for i in window], question)
-    hits = _first_hits(question, log, sweeps, found, report)
-    stages = len(stages_of(question.method, len(question.secret)))
-    low, high = np.quantile(resampled, [0.025, 0.975])
-    spread = np.quantile(hits, [0.05, 0.95], method="nearest")
-    return Point(
-        question,
-        samples_per_stage=grid(found),
-        total_samples=grid(found) * stages,
-        crossing=Interval(float(np.median(resampled)), float(low), float(high)),
-        first_hit=int(np.quantile(hits, 0.5, method="nearest")),
-        first_hit_range=(int(spread[0]), int(spread[1])),
-        evaluations=evaluations,
-        resampled=resampled,
-    )
-
-
-def _smallest_holding(passes: Callable[[int], bool], last: int) -> int | None:
-    """Return the smallest index that passes, with the next one passing too.
-
-    Mean accuracy rises with n up to noise: leap up by COARSE, walk back to the last failure, walk up.
-    """
-    index = 0
-    while not passes(index):
-        if index >= last:
-            return None
-        index = min(index + COARSE, last)
-    while index > 0 and passes(index - 1):
-        index -= 1
-    while not (passes(index) and passes(index + 1)):
-        index += 1
-        if index >= last:
-            return None
-    return index
-
-
-def _crossings(window: Sequence[tuple[int, Floats]], question: Question) -> Floats:
-    """Bootstrap over trials where the mean accuracy crosses the target, log-linear in n."""
-    rng = np.random.default_rng([question.seed, 1])
-    sizes = np.log([n for n, _ in window])
-    means = np.stack(
-        [rng.choice(values, (BOOTSTRAPS, len(values))).mean(axis=1) for _, values in window], axis=1
-    )
-    above = means >= question.target
-    above[:, -1] = True
-    first = above.argmax(axis=1)
-    before = np.maximum(first - 1, 0)
-    rows = np.arange(BOOTSTRAPS)
-    low, high = means[rows, before], means[rows, first]
-    reached = np.divide(question.target - low, high - low, out=np.ones(BOOTSTRAPS), where=high > low)
-    share = np.clip(reached, 0, 1)
-    crossing: Floats = np.exp(sizes[before] + share * (sizes[first] - sizes[before]))
-    return crossing
-
-
-def _first_hits(
-    question: Question, log: Log, sweeps: int, found: int, report: Callable[[str], None]
-) -> npt.NDArray[np.int64]:
-    """Run rising sweeps with one fresh trial at each n; return where each first reached the target."""
-    hits = np.full(sweeps, grid(found))
-    waiting = np.ones(sweeps, dtype=np.bool_)
-    points = np.arange(SWEEP_FINENESS * math.log2(grid(found)) + 1) / SWEEP_FINENESS
-    for samples in np.unique(np.ceil(2**points).astype(np.int64)).tolist():
-        report(f"{question.method} d={question.d}: first hits at n = {samples:,}")
-        count = int(waiting.sum())
-        key = json.dumps(["sweep", asdict(question), samples, count, sweeps])
-
-        def compute(samples: int = samples, count: int = count) -> Floats:
-            return question.accuracies(samples, count, 1)
-
-        reached = log.recall(key, compute) >= question.target
-        lucky = np.flatnonzero(waiting)[reached]
-        hits[lucky] = samples
-        waiting[lucky] = False
-        if not waiting.any():
-            break
-    return hits
-
-
-def fit_exponent(points: Sequence[Point]) -> Interval | None:
-    """Fit the slope of log crossing against log d; None with fewer than two different d."""
-    solved = [point for point in points if point.crossing is not None]
-    sizes = np.log([point.question.d for point in solved])
-    if len(set(sizes.tolist())) < 2:
-        return None
-    centred = sizes - sizes.mean()
-    crossings = np.log(np.stack([point.resampled for point in solved]))
-    slopes = centred @ crossings / (centred @ centred)
-    middle = np.log([point.crossing.value for point in solved if point.crossing])
-    low, high = np.quantile(slopes, [0.025, 0.975])
-    return Interval(float(centred @ middle / (centred @ centred)), float(low), float(high))
+        return stage_accuracy(setup, setup.law(result.weights), no_curriculum(self.k)[0])
 
 
 def default_secret(k: int, d: int) -> tuple[int, ...]:

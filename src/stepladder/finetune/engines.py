@@ -25,13 +25,11 @@ from stepladder.curriculum import Stage
 from stepladder.errors import check_between
 from stepladder.finetune.flow import Draws, Flow, Means, check_countable, flow, surviving_laws
 from stepladder.finetune.setup import Law, Setup
+from stepladder.scaling import LARGEST
 from stepladder.transformer import TreeTransformer
 from stepladder.trees import FamilyOracle, Rollouts, TerminalOracle, rollout
 
 EngineName = Literal["counts", "rollout", "exact"]
-
-LARGEST_SAMPLES = 10**15
-"""Counts stay exact in double precision up to here."""
 
 
 class Engine(ABC):
@@ -186,7 +184,7 @@ def stage_accuracy(setup: Setup, law: Law, stage: Stage) -> npt.NDArray[np.float
 
 def check_samples(samples: int) -> None:
     """Refuse sample sizes that mean nothing or overflow."""
-    check_between("samples", samples, 1, LARGEST_SAMPLES)
+    check_between("samples", samples, 1, LARGEST)
 
 
 def make_engine(name: EngineName, setup: Setup, seeds: Sequence[int]) -> Engine:

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from stepladder.curriculum import Advance, AfterSteps, AtAccuracy, Stage
 from stepladder.errors import InputError, check_between
-from stepladder.finetune.engines import Engine
+from stepladder.finetune.engines import Engine, check_samples
 
 OptimizerName = Literal["one_step", "sgd", "adam", "adamw", "muon"]
 
@@ -49,7 +49,7 @@ class Recipe:
         for rate in self.learning_rates:
             if not (rate > 0 and math.isfinite(rate)):
                 raise InputError(f"must be positive and finite, got {rate:g}", option="lr")
-        check_between("samples", self.samples, 1, 10**15)
+        check_samples(self.samples)
         check_between("steps", self.max_steps, 1, 10**9)
         check_between("evaluate_every", self.evaluate_every, 1, 10**9)
         if self.optimizer != "one_step" and len(self.learning_rates) > 1:

@@ -3,7 +3,7 @@
 from stepladder.search.arms import Arms, CountsArms, Match, RolloutArms, SearchMethod
 from stepladder.search.budget import Budget, Ledger
 from stepladder.search.identify import Identification, identify
-from stepladder.search.stopping import Adaptive, Fixed, paper_rule
+from stepladder.search.stopping import Adaptive, Fixed, adaptive_rule, paper_rule
 
 __all__ = [
     "Adaptive",
@@ -16,6 +16,7 @@ __all__ = [
     "Match",
     "RolloutArms",
     "SearchMethod",
+    "adaptive_rule",
     "identify",
     "paper_rule",
 ]

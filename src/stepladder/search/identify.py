@@ -55,12 +55,12 @@ class Identification:
     @property
     def correct(self) -> Mask:
         """Which searches found the target's path."""
-        return np.equal(self.picks, self.target.path).all(axis=1)
+        return np.asarray(np.equal(self.picks, self.target.path).all(axis=1))
 
     @property
     def index_accuracy(self) -> npt.NDArray[np.float64]:
         """How often the pick at each depth is the target's, shape (k+1,)."""
-        return np.equal(self.picks, self.target.path).mean(axis=0)
+        return np.asarray(np.equal(self.picks, self.target.path).mean(axis=0))
 
     def path(self, search: int) -> tuple[int, ...]:
         """Return the picks of one search before EOS, as far as it got."""

@@ -88,19 +88,21 @@ class Fixed:
 class Adaptive:
     """Successive elimination with the anytime-valid sign test, error at most `delta` per depth.
 
-    A depth whose best two arms are equally good would never end; after `patience` rounds the search stops
-    and says that it could not tell.
+    A depth whose best two arms are equally good would never end; after `patience` rounds at a depth the
+    search stops and says that it could not tell.
     """
 
     delta: float
-    patience: int = 10**12
+    patience: tuple[int, ...] = (10**12,)
+    """Rounds at most, for each depth or one number for all."""
     growth: float = 0.05
     """Rounds between checks, as a share of the rounds so far; checking late is always valid."""
 
     def __post_init__(self) -> None:
         """Check the confidence and the patience."""
         check_delta(self.delta)
-        check_between("patience", self.patience, 1, LARGEST_PULLS)
+        for rounds in self.patience:
+            check_between("patience", rounds, 1, LARGEST_PULLS)
 
     def decide(self, source: Arms, histories: Picks, ledger: Ledger, rng: np.random.Generator) -> Depth:
         """Pull all arms still in, round after round, until one is left."""
@@ -111,9 +113,9 @@ class Adaptive:
         accepted = np.zeros_like(pulls)
         wins, losses = np.zeros_like(pulls), np.zeros_like(pulls)
         going = alive.sum(axis=1) > 1
-        rounds = 0
-        while going.any() and rounds < self.patience:
-            batch = min(max(1, int(rounds * self.growth)), self.patience - rounds, LARGEST_BATCH)
+        rounds, patience = 0, self.patience[min(histories.shape[1], len(self.patience) - 1)]
+        while going.any() and rounds < patience:
+            batch = min(max(1, int(rounds * self.growth)), patience - rounds, LARGEST_BATCH)
             going &= ledger.affords(alive.sum(axis=1) * batch)
             now = (alive & going[:, None]) * np.int64(batch)
             leader, _ = most_accepted(accepted, alive, rng)
@@ -186,6 +188,16 @@ def paper_rule(method: SearchMethod, target: Target, delta: float) -> Fixed:
             )
         sizes = [d**2 * (1 - rate) ** -2 * confidence for rate in rates]
     return Fixed(tuple(math.ceil(size) for size in sizes))
+
+
+def adaptive_rule(method: SearchMethod, target: Target, delta: float) -> Adaptive:
+    """Return the adaptive rule with error at most `delta` over all k+1 depths together.
+
+    Its patience is twenty times the paper's m: a search that has taken a wrong turn finds all further arms
+    equally good, and would ask forever.
+    """
+    rounds = paper_rule(method, target, delta).per_depth
+    return Adaptive(delta / (target.k + 1), tuple(20 * m for m in rounds))
 
 
 def check_delta(delta: float) -> None:
