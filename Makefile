@@ -11,7 +11,7 @@ BENCHMARKS := $(filter-out benchmarks/timing.py,$(sort $(wildcard benchmarks/*.p
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick-test lint bench clean
+.PHONY: help run test quick-test lint bench docs calibration clean
 
 help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,13 @@ bench: $(STAMP) ## one JSON line per benchmark; fails if any misses its target
 	@status=0; \
 	for benchmark in $(BENCHMARKS); do $(BIN)/python $$benchmark || status=1; done; \
 	exit $$status
+
+docs: $(STAMP) ## write docs/theory.md again from the checked claims
+	$(BIN)/stepladder theory --claims --out docs
+
+calibration: $(STAMP) ## measure again how well `pays` predicts; writes the constants it ships with
+	$(BIN)/stepladder theory --calibration --out docs/calibration
+	cp docs/calibration/results.json src/stepladder/theory/calibration.json
 
 clean: ## remove .venv, caches and build output; keep runs/
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist src/*.egg-info

@@ -25,6 +25,7 @@ COMMANDS = {
     "finetune": "learn a target by REINFORCE, with or without a curriculum",
     "search": "identify a target at test time from outcome feedback, by BAI or LTAR",
     "complexity": "measure how many samples or queries a method needs, and how that grows with d",
+    "theory": "check the paper's claims, each next to the value that tests it",
 }
 
 

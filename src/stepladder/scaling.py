@@ -161,7 +161,7 @@ def describe(question: Question) -> dict[str, Any]:
 def solve(
     question: Question, log: Log, sweeps: int = 100, report: Callable[[str], None] = lambda what: None
 ) -> Point:
-    """Find n99, the crossing and the first hit of one question."""
+    """Find n99, the crossing and, unless `sweeps` is 0, the first hit of one question."""
     tried: dict[int, Floats] = {}
     last = 2 * int(math.log2(LARGEST))
 
@@ -185,15 +185,15 @@ def solve(
         return Point(question, None, None, None, None, None, evaluations, np.empty(0))
     window = range(max(0, found - 3), found + 2)
     resampled = _crossings([(grid(i), values(i)) for i in window], question)
-    hits = _first_hits(question, log, sweeps, found, report)
+    hits = _first_hits(question, log, sweeps, found, report) if sweeps else None
     low, high = np.quantile(resampled, [0.025, 0.975])
-    spread = np.quantile(hits, [0.05, 0.95], method="nearest")
+    quantiles = None if hits is None else np.quantile(hits, [0.05, 0.5, 0.95], method="nearest")
     return Point(
         question,
         size=grid(found),
         crossing=Interval(float(np.median(resampled)), float(low), float(high)),
-        first_hit=int(np.quantile(hits, 0.5, method="nearest")),
-        first_hit_range=(int(spread[0]), int(spread[1])),
+        first_hit=None if quantiles is None else int(quantiles[1]),
+        first_hit_range=None if quantiles is None else (int(quantiles[0]), int(quantiles[2])),
         tokens=question.tokens(grid(found)),
         evaluations=evaluations,
         resampled=resampled,
