@@ -11,13 +11,17 @@ BENCHMARKS := $(filter-out benchmarks/timing.py,$(sort $(wildcard benchmarks/*.p
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick-test lint bench docs calibration clean
+.PHONY: help run figures test quick-test lint bench docs calibration clean
 
 help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-run: $(STAMP) ## set up if needed, then run the main job into runs/tree
-	$(BIN)/stepladder tree --task parity --d 3 --secret 0,2 --out runs/tree
+run: $(STAMP) ## set up if needed, then reproduce the paper into runs/reproduce/report.html
+	$(BIN)/stepladder reproduce --out runs/reproduce
+
+figures: $(STAMP) ## draw the README's figures again
+	$(BIN)/stepladder reproduce accuracy growth published --out runs/reproduce
+	cp runs/reproduce/accuracy.png runs/reproduce/growth.png docs/figures/
 
 test: export OMP_NUM_THREADS := 1
 test: $(STAMP) ## set up if needed, then run every test

@@ -21,11 +21,13 @@ from rich.table import Table
 from stepladder.errors import InputError
 
 COMMANDS = {
+    "reproduce": "the paper's synthetic results, reproduced and corrected, with a report",
     "tree": "draw the reasoning tree of a task and show how rare a target is",
     "finetune": "learn a target by REINFORCE, with or without a curriculum",
     "search": "identify a target at test time from outcome feedback, by BAI or LTAR",
     "complexity": "measure how many samples or queries a method needs, and how that grows with d",
     "theory": "check the paper's claims, each next to the value that tests it",
+    "report": "build a run's report again from its data",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pytest
@@ -37,18 +37,20 @@ def increasing_paths(d: int) -> list[Path]:
     return [path for size in range(1, d + 1) for path in itertools.combinations(range(d), size)]
 
 
-def literal_log_law(W: torch.Tensor, query: int, readout: Readout) -> torch.Tensor:
-    """Log pi after `query`, written out: later positions and EOS are legal, at the root (query d) all inputs."""
+def literal_log_laws(W: torch.Tensor, readout: Readout) -> list[torch.Tensor]:
+    """Log pi after every query, written out: later positions and EOS are legal, at the root all inputs."""
     d = len(W) - 1
-    legal = torch.arange(d + 1) > query if query < d else torch.arange(d + 1) < d
-    logits = torch.where(legal, W[:, query], -math.inf)
-    if readout.name == "direct":
-        return torch.log_softmax(logits / readout.temperature, dim=0)
-    attention = torch.softmax(logits, dim=0)
-    return torch.log_softmax(torch.where(legal, attention / readout.temperature, -math.inf), dim=0)
+    laws = []
+    for query in range(d + 1):
+        legal = torch.arange(d + 1) > query if query < d else torch.arange(d + 1) < d
+        logits = torch.where(legal, W[:, query], -math.inf)
+        if readout.name == "double_softmax":
+            logits = torch.where(legal, torch.softmax(logits, dim=0), -math.inf)
+        laws.append(torch.log_softmax(logits / readout.temperature, dim=0))
+    return laws
 
 
-@lru_cache(maxsize=None)
+@cache
 def acceptance(d: int, alphabet: int, path: Path, judged: Path) -> float:
     """Over all inputs, how often the sum along `path` is the sum along `judged`, modulo the alphabet."""
     equal = [
@@ -67,11 +69,10 @@ def kept_chains(target: Target, stage: Stage) -> list[tuple[Path, Path]]:
     return [(path, path[: stage.truncate]) for path in whole if len(path) >= stage.truncate]
 
 
-def log_steps(target: Target, W: torch.Tensor, readout: Readout, path: Path) -> list[torch.Tensor]:
+def log_steps(laws: list[torch.Tensor], path: Path) -> list[torch.Tensor]:
     """Log pi of every pick of a path, EOS included."""
-    d = target.tree.d
-    rows = [literal_log_law(W, query, readout) for query in (d, *path)]
-    return [row[pick] for row, pick in zip(rows, (*path, d), strict=True)]
+    eos = len(laws) - 1
+    return [laws[query][pick] for query, pick in zip((eos, *path), (*path, eos), strict=True)]
 
 
 @pytest.fixture(scope="session")
@@ -82,9 +83,10 @@ def literal_gradient() -> Callable[[Setup, torch.Tensor, Stage], torch.Tensor]:
         target, tree = setup.target, setup.target.tree
         judged = target.picks[: stage.depth]
         W = weights.clone().requires_grad_()
+        laws = literal_log_laws(W, setup.readout)
         objective = torch.zeros((), dtype=torch.float64)
         for path, chain in kept_chains(target, stage):
-            steps = log_steps(target, W, setup.readout, path)
+            steps = log_steps(laws, path)
             probability = torch.stack(steps[stage.hint :]).sum().exp().detach()
             reward = acceptance(tree.d, tree.alphabet, chain, judged) - setup.baseline
             for score in steps[stage.first_scored - 1 : stage.last_scored]:
@@ -101,10 +103,10 @@ def literal_accuracy() -> Callable[[Setup, torch.Tensor, Stage], tuple[float, fl
 
     def accuracy(setup: Setup, W: torch.Tensor, stage: Stage) -> tuple[float, float]:
         target, tree = setup.target, setup.target.tree
+        laws = literal_log_laws(W, setup.readout)
         kept, right = 0.0, 0.0
         for path, chain in kept_chains(target, stage):
-            steps = log_steps(target, W, setup.readout, path)
-            probability = math.exp(sum(float(step) for step in steps[stage.hint :]))
+            probability = math.exp(sum(float(step) for step in log_steps(laws, path)[stage.hint :]))
             kept += probability
             right += probability * acceptance(tree.d, tree.alphabet, chain, target.picks[: stage.depth])
         return right / kept, kept
@@ -114,7 +116,7 @@ def literal_accuracy() -> Callable[[Setup, torch.Tensor, Stage], tuple[float, fl
 
 @pytest.fixture(scope="session")
 def same_law() -> Callable[[np.ndarray, np.ndarray], float]:
-    """The p-value of two samples under one law: chi-square for few distinct values, else Kolmogorov-Smirnov.
+    """The p-value of two samples from one law: chi-square if few values are distinct, else KS.
 
     Values are rounded first, so that equal counts added up in another order stay equal.
     """

@@ -86,9 +86,7 @@ def exact_law(method, target, base, history, arm, times, policy_law):
     for _ in range(times - 1):
         law = convolve2d(law, one)
     return {
-        (accepted, tokens): mass / law.sum()
-        for (accepted, tokens), mass in np.ndenumerate(law)
-        if mass > 1e-15
+        (accepted, tokens): mass / law.sum() for (accepted, tokens), mass in np.ndenumerate(law) if mass > 1e-15
     }
 
 
@@ -181,13 +179,16 @@ def test_a_million_million_pulls_have_the_exact_mean_and_spread(method, times):
 
 
 @METHODS
-def test_tokens_are_never_negative_however_many_pulls_are_allowed(method):
-    # The most pulls a rule allows, 1e15 per arm, on the largest d of the paper's sweeps.
+def test_more_tokens_than_can_be_counted_are_refused_and_never_a_wrong_number(method):
+    # The most pulls a rule allows, 1e15 per arm, on the largest d of the sweeps: about 2e19 tokens.
     target = Target(Parity(128), (0, 1))
     arms = CountsArms(method, target, Part(target.tree), [6])
     pulls = np.full((1, 129), 10**15) * target.tree.legal_mask(batch((), 1))
-    _, tokens = arms.pull(batch((), 1), pulls)
-    assert float(tokens[0]) == pytest.approx(1e15 * 128 * 128, rel=0.2)
+    try:
+        _, tokens = arms.pull(batch((), 1), pulls)
+    except InputError:
+        return
+    assert float(tokens[0]) == pytest.approx(1e15 * 128 * 128, rel=0.1)
 
 
 @pytest.mark.parametrize("secret", [(7,), (5, 6, 7), (0, 7)], ids=str)

@@ -80,9 +80,7 @@ def _difficulty(target: Target) -> dict[str, object]:
         "branching": part.branching(target),
         "success_probability": [float(p) for p in part.success_probabilities(target)],
         "coverage": [part.coverage(target, depth, ends=True) for depth in range(1, target.k + 1)],
-        "spurious_rate": [
-            float(family_spurious_rate(target, depth).value) for depth in range(1, target.k + 1)
-        ],
+        "spurious_rate": [float(family_spurious_rate(target, depth).value) for depth in range(1, target.k + 1)],
     }
 
 

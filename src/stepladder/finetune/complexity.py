@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from torch import Tensor
+
 from stepladder.curriculum import MethodName, Scoring, no_curriculum, stages_of
 from stepladder.errors import InputError
 from stepladder.finetune.engines import CountsEngine, stage_accuracy
@@ -56,14 +58,17 @@ class FinetuneQuestion(Question):
         """The learning problem."""
         return Setup(Target(build_tree(self.task, self.d, self.alphabet), self.secret))
 
-    def accuracies(self, size: int, trials: int, stream: int) -> Floats:
-        """Train fresh models with `size` rollouts per stage; return their exact accuracies."""
-        setup = self.setup
-        engine = CountsEngine(setup, [self.seed, stream, size])
+    def weights(self, size: int, trials: int, stream: int) -> Tensor:
+        """Train fresh models with `size` rollouts per stage."""
+        engine = CountsEngine(self.setup, [self.seed, stream, size])
         stages = stages_of(self.method, self.k, self.scoring)
         recipe = Recipe(learning_rates=(self.learning_rate,), samples=size)
-        result = train(engine, stages, recipe, trials)
-        return stage_accuracy(setup, setup.law(result.weights), no_curriculum(self.k)[0])
+        return train(engine, stages, recipe, trials).weights
+
+    def accuracies(self, size: int, trials: int, stream: int) -> Floats:
+        """Train fresh models and return their exact accuracies."""
+        law = self.setup.law(self.weights(size, trials, stream))
+        return stage_accuracy(self.setup, law, no_curriculum(self.k)[0])
 
 
 def default_secret(k: int, d: int) -> tuple[int, ...]:

@@ -163,9 +163,7 @@ def flow(
     return Flow(moved[:, 0], moved[:, 1] if with_rejected else None)
 
 
-def surviving_laws(
-    law: Law, stage: Stage, start: int, eos: int
-) -> tuple[list[Law], npt.NDArray[np.float64]]:
+def surviving_laws(law: Law, stage: Stage, start: int, eos: int) -> tuple[list[Law], npt.NDArray[np.float64]]:
     """Return the law of each step given survival to the cut, and the probability of survival."""
     steps = stage.last_scored - stage.hint
     if stage.truncate is None:

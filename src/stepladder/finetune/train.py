@@ -140,11 +140,11 @@ def train(
             everyone = list(range(trials))
             result.history.append((step, engine.accuracy(weights, _full_task(stages), everyone)))
         for number, group in _by_stage(stage_of, active).items():
-            if small:
-                accuracy = engine.accuracy(weights[group], stages[number], group)
-            else:
-                accuracy = np.ones(len(group))
-            for trial, reached in zip(group, accuracy, strict=True):
+            # One large step per stage advances by plan, whatever the accuracy.
+            reached_by = (
+                engine.accuracy(weights[group], stages[number], group) if small else np.ones(len(group))
+            )
+            for trial, reached in zip(group, reached_by, strict=True):
                 if result.done[trial] or not recipe.advance.ready(int(since[trial]), float(reached)):
                     continue
                 result.after_stage[number][trial] = weights[trial]

@@ -21,9 +21,7 @@ def calibration_figure(
     values = [x for one in everything for x in (one.predicted, one.measured.low, one.measured.high)]
     ends = np.array([min(values) / 2, max(values) * 2])
     band = np.exp(calibration.bias + calibration.quantile * np.array([-1, 1]))
-    axes.fill_between(
-        ends, ends * band[0], ends * band[1], color=FAINT, alpha=0.5, label="95% band of pays"
-    )
+    axes.fill_between(ends, ends * band[0], ends * band[1], color=FAINT, alpha=0.5, label="95% band of pays")
     axes.plot(ends, ends, color=GREY, linewidth=1)
     axes.axhline(1, color=GREY, linestyle=":", linewidth=1)
     for name, group, colour in (

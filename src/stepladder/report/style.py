@@ -22,6 +22,9 @@ GREEN, BLUE, ORANGE, VERMILION, PURPLE, SKY = (
     "#56b4e9",
 )
 
+PALETTE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
+"""For series that are no method."""
+
 COLOURS = {
     "no_curriculum": VERMILION,
     "depth_increasing": BLUE,

@@ -1,13 +1,14 @@
-"""The linear softmax model and its KL-regularised objective, exactly, on finite problems (Thm. curriculum-spanner).
+"""The linear softmax model of Thm. curriculum-spanner and its KL-regularised objective, exactly.
 
-    policy(y|x)       proportional to  base(y|x) exp(<parameter, features(x,y)> / beta)
+    policy(y|x)       proportional to  base(y|x) exp(<parameter, features(x,y)> / temperature)
     reward(x,y)       = <target, features(x,y)>
-    objective(policy) = E_x [ E_y reward(x,y) - beta KL(policy(.|x) | base(.|x)) ]
-    coverage(p|p')    = largest p(y|x) / p'(y|x) over prompts and responses
+    objective(policy) = E_x [ E_y reward(x,y) - temperature * KL(policy(.|x) | base(.|x)) ]
+    coverage(p|q)     = the largest p(y|x) / q(y|x) over prompts and responses
 
-The best policy is the one whose parameter is the target, and for every policy, linear or not,
+The paper writes beta for the temperature. The best policy is the one whose parameter is the target, and every
+policy, in this class or not, has
 
-    regret(policy) = objective(best) - objective(policy) = beta E_x KL(policy(.|x) | best(.|x)).
+    regret(policy) = objective(best) - objective(policy) = temperature * E_x KL(policy(.|x) | best(.|x)).
 
 Policies are arrays of probabilities, shape (..., prompts, responses); leading axes are independent runs.
 """
@@ -23,7 +24,7 @@ from scipy.special import rel_entr
 from stepladder.errors import InputError
 
 Floats = npt.NDArray[np.float64]
-TOLERANCE = 1e-9
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -36,13 +37,13 @@ class LinearSoftmax:
     """The base model's probabilities, shape (prompts, responses)."""
     prompt_weights: Floats
     """How often each prompt is asked, shape (prompts,)."""
-    beta: float
+    temperature: float
     """The weight of the KL term."""
 
     def __post_init__(self) -> None:
         """Check that the shapes agree and that the laws are laws."""
-        if not 0 < self.beta < np.inf:
-            raise InputError(f"must be a positive number, got {self.beta:g}", option="beta")
+        if not 0 < self.temperature < np.inf:
+            raise InputError(f"must be a positive number, got {self.temperature:g}", option="temperature")
         if self.features.ndim != 3 or self.base.shape != self.features.shape[:2]:
             raise InputError(
                 "must have shape (prompts, responses, dimension) and the base (prompts, responses), "
@@ -51,21 +52,19 @@ class LinearSoftmax:
             )
         if self.prompt_weights.shape != self.base.shape[:1]:
             raise InputError(
-                f"must have one weight for each of {len(self.base)} prompts, got {self.prompt_weights.shape}",
+                f"must have shape ({len(self.base)},), one for each prompt, got {self.prompt_weights.shape}",
                 option="prompt_weights",
             )
         _check_law("prompt_weights", self.prompt_weights)
         _check_law("base", self.base)
         longest = float(np.linalg.norm(self.features, axis=-1).max())
-        if not longest <= 1 + TOLERANCE:
-            raise InputError(
-                f"must have norm at most 1, got one of {longest:g}; rescale", option="features"
-            )
+        if not longest <= 1 + ROUNDING:
+            raise InputError(f"must have norm at most 1, got one of {longest:g}; rescale", option="features")
 
     @property
     def dimension(self) -> int:
         """How many features there are."""
-        return self.features.shape[2]
+        return int(self.features.shape[2])
 
     def rewards(self, target: Floats) -> Floats:
         """Return <target, features> for every prompt and response."""
@@ -73,34 +72,34 @@ class LinearSoftmax:
 
     def policy(self, parameter: Floats) -> Floats:
         """Return the policy of a parameter, shape (..., dimension); it is the best one for that target."""
-        return tilted(self.base, self.rewards(parameter) / self.beta)
+        return tilted(self.base, self.rewards(parameter) / self.temperature)
 
     def objective(self, policy: Floats, target: Floats) -> Floats:
-        """Return the expected reward less beta times the divergence from the base model."""
+        """Return the expected reward less the temperature times the divergence from the base model."""
         rewards = (policy * self.rewards(target)).sum(axis=-1)
-        return self._average(rewards - self.beta * divergence(policy, self.base))
+        return self._average(rewards - self.temperature * divergence(policy, self.base))
 
     def regret(self, policy: Floats, target: Floats) -> Floats:
         """Return how much the best policy's objective exceeds this one's."""
-        return self._average(self.beta * divergence(policy, self.policy(target)))
+        return self._average(self.temperature * divergence(policy, self.policy(target)))
 
     def gradient(self, parameter: Floats, target: Floats) -> Floats:
         """Return the gradient of the objective in one parameter, shape (dimension,).
 
-        It is the covariance, under the policy, of the features and of the reward not yet accounted for,
-        over beta.
+        It is the covariance, under the policy, of the features and of the reward that the parameter does
+        not account for, over the temperature.
         """
         policy = self.policy(parameter)
         mean = np.einsum("xy,xyi->xi", policy, self.features)
         missing = self.rewards(target - parameter)
         covariance = np.einsum("xy,xy,xyi->xi", policy, missing, self.features - mean[:, None])
-        return np.asarray(self.prompt_weights @ covariance / self.beta)
+        return np.asarray(self.prompt_weights @ covariance / self.temperature)
 
     def merged(self) -> LinearSoftmax:
         """Put responses with equal features into one.
 
         Rewards, ratios of policies and SpannerSampling see a response through its features alone, so all
-        of them keep their value or law; enumeration becomes cheaper. Prompts with fewer different
+        of them keep their values or laws; enumeration becomes cheaper. Prompts with fewer different
         responses than others are filled up with responses that the base model never gives.
         """
         found = [np.unique(rows, axis=0, return_inverse=True) for rows in self.features.round(12)]
@@ -110,7 +109,7 @@ class LinearSoftmax:
         for prompt, (kinds, kind_of) in enumerate(found):
             features[prompt, : len(kinds)] = kinds
             base[prompt] = np.bincount(kind_of.ravel(), self.base[prompt], width)
-        return LinearSoftmax(features, base, self.prompt_weights, self.beta)
+        return LinearSoftmax(features, base, self.prompt_weights, self.temperature)
 
     def _average(self, of_prompts: Floats) -> Floats:
         return np.asarray(of_prompts @ self.prompt_weights)
@@ -122,10 +121,8 @@ def coverage(policy: Floats, reference: Floats) -> Floats:
     >>> float(coverage(np.array([[0.8, 0.2]]), np.array([[0.2, 0.8]])))
     4.0
     """
-    ratio = np.divide(
-        policy, reference, out=np.zeros(np.broadcast(policy, reference).shape), where=reference > 0
-    )
-    ratio[(policy > 0) & (reference <= 0)] = np.inf
+    never = np.where(policy > 0, np.inf, 0.0)
+    ratio = np.where(reference > 0, policy / np.where(reference > 0, reference, 1.0), never)
     return np.asarray(ratio.max(axis=(-2, -1)))
 
 
@@ -141,5 +138,5 @@ def tilted(reference: Floats, tilt: Floats) -> Floats:
 
 
 def _check_law(option: str, law: Floats) -> None:
-    if not ((law >= 0).all() and np.allclose(law.sum(axis=-1), 1, rtol=0, atol=TOLERANCE)):
+    if not ((law >= 0).all() and np.allclose(law.sum(axis=-1), 1, rtol=0, atol=ROUNDING)):
         raise InputError("must be probabilities that sum to 1", option=option)

@@ -1,21 +1,22 @@
-"""Problems whose coverage is known exactly: C* for each stage, (C*)^K from the base model to the last stage.
+"""Problems whose coverage is known: C* from each stage to the next, (C*)^K from the base model to the last.
 
-A response is a string of K symbols, one for each lock of a chain. The symbol that opens a lock depends on the
-prompt. The base model opens each lock of prompt x with probability `base_rates[x]`, else it picks a
-wrong symbol. A lock counts only if all locks before it are open: as in a reasoning tree, the prefix must be right.
+A response is a string of K symbols, one for each lock of a chain. Which symbol opens a lock depends on the
+prompt. The base model opens each lock of prompt x with probability `base_rates[x]`, else it picks a wrong
+symbol. A lock counts only if all locks before it are open: as in a reasoning tree, the prefix must be right.
 
-    feature (k, s)   1 / sqrt(K) if locks 1..k-1 are open and the symbol at lock k is s places after the right one
-                     (s = 0 is the right one; the features with s > 0 carry no reward and must be told apart)
+    feature (k, s)      1 / sqrt(K) if locks 1..k-1 are open and the symbol at lock k is s places after the
+                        one that opens it. Only s = 0 is rewarded, which a learner has to find out. The last
+                        s is left out, since the others tell it.
     reward of stage k   the sum of worth(j) over the locks j <= k that count as open
 
-At a prompt with base rate q, stage k multiplies by exp(worth(k)/beta) the odds of the responses that open lock k, which
-before it have probability t = q (q C_1) ... (q C_{k-1}). Their probability ratio, which is the largest, is C_k for
+Stage k makes the responses that open lock k likelier. At a prompt with base rate q, the best policy of stage
+k-1 opens it with probability t = q (q C_1) .. (q C_{k-1}), and stage k multiplies that by exactly C_k if
 
-    exp(worth(k) / beta) = C_k (1 - t) / (1 - t C_k)
+    exp(worth(k) / temperature) = C_k (1 - t) / (1 - t C_k).
 
-The worths are set for the hardest prompt (the smallest q); at an easier one all ratios are smaller. The largest
-ratio is always at the responses that open everything so far, so that coverages multiply exactly:
-C(pi*_j | pi*_i) = C_{i+1} ... C_j. This is the assumption of Thm. curriculum-spanner with equality.
+The worths are set at the hardest prompt, the one with the smallest q; at all others the factor is smaller.
+The responses that open every lock always gain most, so coverages multiply exactly, from any stage i to any
+later one j: C_{i+1} .. C_j. That is the assumption of Thm. curriculum-spanner, with equality.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stepladder.errors import InputError, check_between
-from stepladder.search.linear_softmax import TOLERANCE, Floats, LinearSoftmax
+from stepladder.search.linear_softmax import ROUNDING, Floats, LinearSoftmax
 
 LARGEST_ENUMERATION = 10**6
 
@@ -54,7 +55,7 @@ class StagedProblem:
                 option="targets",
             )
         rewards = self.model.rewards(self.targets)
-        if not (rewards.min() >= -TOLERANCE and rewards.max() <= self.reward_bound + TOLERANCE):
+        if not (rewards.min() >= -ROUNDING and rewards.max() <= self.reward_bound + ROUNDING):
             raise InputError(
                 f"must bound all rewards, which go from {rewards.min():g} to {rewards.max():g}, "
                 f"got {self.reward_bound:g}",
@@ -89,12 +90,13 @@ def lock_chain(
     stage_coverage: Sequence[float],
     base_rates: Sequence[float] = (0.2, 0.3, 0.4),
     alphabet: int = 2,
-    beta: float = 1.0,
+    temperature: float = 1.0,
     reward_bound: float | None = None,
     merge: bool = True,
 ) -> StagedProblem:
-    """Build a chain with one lock for each stage and one prompt for each base rate, all prompts alike.
+    """Build a chain with one lock for each stage and one prompt for each base rate, asked equally often.
 
+    By default the rewards' bound is 5/4 of the best response's, so that no response is rewarded for certain.
     `merge=False` keeps all alphabet^K responses, to check by enumeration what the merged problem says.
 
     >>> problem = lock_chain([4.0, 4.0, 4.0])
@@ -103,9 +105,9 @@ def lock_chain(
     [4.0, 16.0, 64.0]
     """
     _check(stage_coverage, base_rates, alphabet)
-    worths = beta * np.log(_odds(stage_coverage, min(base_rates)))
+    worths = temperature * np.log(_odds(stage_coverage, min(base_rates)))
     features, base = _enumerate(len(worths), base_rates, alphabet)
-    model = LinearSoftmax(features, base, np.full(len(base_rates), 1 / len(base_rates)), beta)
+    model = LinearSoftmax(features, base, np.full(len(base_rates), 1 / len(base_rates)), temperature)
     targets = np.zeros((len(worths), len(worths), alphabet - 1))
     for stage in range(len(worths)):
         targets[stage, : stage + 1, 0] = worths[: stage + 1] * math.sqrt(len(worths))
@@ -118,7 +120,7 @@ def lock_chain(
 
 
 def _odds(stage_coverage: Sequence[float], rate: float) -> Floats:
-    """Return exp(worth / beta) of each lock."""
+    """Return exp(worth / temperature) of each lock."""
     reached, found = rate, []
     for wanted in stage_coverage:
         found.append(wanted * (1 - reached) / (1 - reached * wanted))

@@ -1,13 +1,13 @@
 """Sample a reweighted reference model by rejection, and know the law and the cost of doing so.
 
-To draw from reference(y) exp(tilt(y)) / Z one needs only draws from the reference:
+Draws from the reference are all it takes to draw from reference(y) exp(tilt(y)) / Z:
 
     1. estimate Z by the mean of exp(tilt) over N draws;
     2. make up to N more draws, accept each with probability min(1, exp(tilt) / (Z_hat M));
     3. if none is accepted, return one more draw as it is.
 
-On a finite set nothing has to be drawn N times. How often each response comes up among N draws is
-multinomial; the number of tries is geometric. Both are drawn directly: exact in distribution, at a cost that does not
+On a finite set nothing has to be drawn N times. How often each response comes up among N draws is multinomial,
+and the number of tries is geometric. Both are drawn directly: exact in distribution, at a cost that does not
 depend on N. All arrays have the responses on the last axis.
 """
 
@@ -21,6 +21,7 @@ import numpy.typing as npt
 from stepladder.search.linear_softmax import Floats
 
 Numbers = npt.NDArray[np.int64]
+NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -61,15 +62,15 @@ class Rejection:
 
 def first_success(rate: Floats, rng: np.random.Generator) -> Numbers:
     """Draw how many tries it takes to succeed once; a rate of 0 takes the largest number there is."""
-    never = np.iinfo(np.int64).max
     possible = rate > 0
-    tries = rng.geometric(np.where(possible, np.clip(rate, 1e-18, 1.0), 1.0))
-    return np.where(possible, tries, never)
+    tries = rng.geometric(np.minimum(np.where(possible, rate, 1.0), 1.0))
+    return np.where(possible, tries, NEVER)
 
 
 def pick(weights: Floats, rng: np.random.Generator) -> Numbers:
     """Draw one index for each row, with probability proportional to its weight."""
     cumulative = weights.cumsum(axis=-1)
     level = rng.random(len(weights)) * cumulative[:, -1]
-    # Strictly above, so that an index of weight 0 is never taken.
-    return (cumulative <= level[:, None]).sum(axis=-1).clip(max=weights.shape[-1] - 1)
+    # Strictly above, so that an index of weight 0 is never taken unless all are.
+    found = (cumulative <= level[:, None]).sum(axis=-1)
+    return np.asarray(np.minimum(found, weights.shape[-1] - 1))

@@ -1,30 +1,34 @@
 """SpannerSampling: learn a KL-regularised linear softmax policy from rewards and draws of a reference model.
 
-The algorithm is that of Foster, Mhammedi and Rohatgi, "Is a Good Foundation Necessary for Efficient Reinforcement
-Learning?" (2025), arXiv 2503.07453, as Thm. curriculum-spanner uses it. No copy of that paper was at hand: the
-steps follow a description of it, and the *constants are a reconstruction* (`stepladder.search.spanner_sizes`).
+The algorithm is that of Foster, Mhammedi and Rohatgi, "Is a Good Foundation Necessary for Efficient
+Reinforcement Learning?" (2025), arXiv 2503.07453, as Thm. curriculum-spanner uses it. No copy of that paper was
+at hand: the steps follow a description of it, and the *constants are a reconstruction*
+(`stepladder.search.spanner_sizes`).
 
-The relative feature of two responses is f = features(x, y1) - features(x, y2), |f| its norm in the inverse covariance.
+Two responses to a prompt have the relative feature f = features(x, y1) - features(x, y2); |f| is its norm in
+the inverse of the covariance.
 
-    1. Spanner phase. covariance = ridge * identity. For each of T_prompt prompts draw up to T_span pairs from the
-       reference; at the first with |f| > threshold ask for both rewards, store the pair, covariance += f f^T.
-    2. Exploration phase, covariance frozen. T_exp times: fit the reward differences of all stored pairs by ridge
-       regression; for a fresh prompt draw y2 from the reference and y1, by rejection, from the reference times
-       exp(gain(y1, y2) / beta), where gain = <fit, f> if |f| <= threshold and 0 otherwise; ask for both
-       rewards and store the pair.
-    3. Return one of the T_exp iterates, uniformly at random. It answers a prompt as y1 was drawn.
+    1. Spanner phase. covariance = ridge * identity. At each of T_prompt prompts draw up to T_span pairs from
+       the reference. At the first pair with |f| > threshold ask for both rewards, store the pair, add f f^T
+       to the covariance and go to the next prompt.
+    2. Exploration phase, the covariance frozen. T_exp times fit the reward differences of all stored pairs by
+       ridge regression; let gain(y1, y2) = <fit, f> if |f| <= threshold, else 0; at a fresh prompt draw y2
+       from the reference and, by rejection, y1 from the reference times exp(gain(y1, y2) / temperature); ask
+       for both rewards and store the pair.
+    3. Return one of the T_exp iterates at random. It answers a prompt in the way y1 was drawn.
 
-T_data counts reward queries, two for each pair. T_comp counts draws from the reference: two for each pair of the
-spanner phase, y2, the N that estimate a normaliser, the tries of the rejection. Draws are counted at each prompt.
+T_data counts reward queries, two for each stored pair. T_comp counts draws from the reference: two for each
+pair of the spanner phase, then y2, the N draws that estimate a normaliser and the tries of the rejection.
 
-A batch of independent runs goes side by side. Draws that leave no trace but their number are not made one by one: how
-long a pair is waited for is geometric, and which pair comes is drawn from the law given that it is long. This is exact
-in distribution and costs the same at every coverage.
+A batch of independent runs goes side by side. Draws that leave nothing but their number are not made one by
+one: the wait for a long pair is geometric, and the pair is drawn from the law of long pairs. This is exact in
+distribution, at a cost that does not depend on the coverage.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +36,8 @@ import numpy.typing as npt
 from stepladder.search.linear_softmax import Floats, LinearSoftmax
 from stepladder.search.rejection import Numbers, Rejection, first_success, pick
 from stepladder.search.spanner_sizes import Sizes
+
+Mask = npt.NDArray[np.bool_]
 
 CHECK_EVERY = 32
 """Prompts between checks whether there is anything left to span."""
@@ -47,10 +53,10 @@ class Stage:
     reference: Floats
     """What each run draws from, shape (runs, prompts, responses)."""
     start: Floats
-    """The parameter each run's reference already has, shape (runs, dimension).
+    """The parameter that each run's reference already has, shape (runs, dimension).
 
-    Rewards are learned less what it accounts for. So the best policy of the stage is the one of `target` even where
-    the reference is not exactly the best policy of the stage before.
+    Rewards are learned less what it accounts for, so that the best policy is the target's whatever the
+    reference.
     """
     target: Floats
     """The parameter of the reward, shape (dimension,)."""
@@ -61,6 +67,25 @@ class Stage:
     def runs(self) -> int:
         """How many runs go side by side."""
         return len(self.start)
+
+    @cached_property
+    def chances(self) -> Floats:
+        """The probability of a reward, shape (prompts, responses)."""
+        return np.clip(self.model.rewards(self.target) / self.reward_bound, 0, 1)
+
+    def ask(self, times: int, rng: np.random.Generator) -> Numbers:
+        """Draw prompts, shape (times, runs)."""
+        weights = self.model.prompt_weights
+        return rng.choice(len(weights), size=(times, self.runs), p=weights)
+
+    def compare(self, prompts: Numbers, first: Numbers, second: Numbers, rng: np.random.Generator) -> Floats:
+        """Ask for two rewards; return their difference less what the reference accounts for."""
+        features = self.model.features
+        relative = features[prompts, first] - features[prompts, second]
+        chance = self.chances[prompts, first], self.chances[prompts, second]
+        luck = rng.random((2, self.runs))
+        observed = self.reward_bound * ((luck[0] < chance[0]) - 1.0 * (luck[1] < chance[1]))
+        return np.asarray(observed - (relative * self.start).sum(axis=1))
 
 
 @dataclass
@@ -80,13 +105,13 @@ class Fit:
     @property
     def parameter(self) -> Floats:
         """The fitted parameter of each run."""
-        return np.asarray(np.einsum("rij,rj->ri", self.inverse, self.moment))
+        return np.asarray((self.inverse @ self.moment[:, :, None])[:, :, 0])
 
     def add(self, relative: Floats, difference: Floats) -> None:
         """Store one pair for each run; a relative feature of 0 stores nothing."""
-        along = np.einsum("rij,rj->ri", self.inverse, relative)
-        scale = 1 / (1 + (along * relative).sum(axis=1))
-        self.inverse = self.inverse - np.einsum("ri,rj,r->rij", along, along, scale)
+        along = (self.inverse @ relative[:, :, None])[:, :, 0]
+        scaled = along / (1 + (along * relative).sum(axis=1, keepdims=True))
+        self.inverse = self.inverse - scaled[:, :, None] * along[:, None, :]
         self.moment = self.moment + relative * difference[:, None]
 
 
@@ -116,9 +141,11 @@ class Iterate:
         sampler = Rejection(self.sizes.envelope, self.sizes.draws)
         law, cost = np.zeros_like(reference), np.ones(reference.shape[:2])
         counts = rng.multinomial(sampler.draws, reference, size=(NORMALISERS, *reference.shape[:2]))
-        features = np.broadcast_to(self.stage.model.features, (*reference.shape, self.stage.model.dimension))
+        features = self.stage.model.features
+        inverse, gain = self.inverse[:, None], self.gain[:, None]
         for second in range(reference.shape[2]):
-            tilt = _tilt(features - features[:, :, [second]], self, self.stage.model.beta)
+            relative = features - features[:, [second]]
+            tilt = truncated(relative, inverse, gain, self.sizes.threshold) / self.stage.model.temperature
             normaliser = (counts * np.exp(tilt)).sum(axis=-1) / sampler.draws
             laws, costs = sampler.law(reference, tilt, normaliser)
             law += reference[:, :, [second]] * laws.mean(axis=0)
@@ -157,29 +184,43 @@ def spanner_sampling(stage: Stage, sizes: Sizes, rng: np.random.Generator) -> Sp
     return Spanned(iterate, pairs, spanner_draws, explore_draws)
 
 
+def truncated(relative: Floats, inverse: Floats, gain: Floats, threshold: float) -> Floats:
+    """Return <gain, f> where |f| is at most the threshold, else 0; f is on the last axis of `relative`."""
+    lengths = ((relative @ inverse) * relative).sum(axis=-1)
+    values = (relative @ gain[..., None])[..., 0]
+    return np.where(lengths <= threshold**2, values, 0)
+
+
 def _span(stage: Stage, sizes: Sizes, fit: Fit, rng: np.random.Generator) -> tuple[Numbers, Numbers]:
     """Store the first long pair of each prompt; return how many there were, and the draws."""
-    rows = np.arange(stage.runs)
     stored = np.zeros(stage.runs, dtype=np.int64)
     waited = np.zeros(stage.reference.shape[:2], dtype=np.int64)
-    n_responses = stage.reference.shape[2]
-    done = 0
-    while done < sizes.prompts and (done % CHECK_EVERY or _long_pairs(stage, sizes, fit).any()):
-        prompts = _ask(stage, rng)
-        features, reference = stage.model.features[prompts], stage.reference[rows, prompts]
-        norms = _pair_norms(features, fit.inverse)
-        law = np.where(norms > sizes.threshold**2, reference[:, :, None] * reference[:, None, :], 0)
-        tries = first_success(law.sum(axis=(1, 2)), rng)
-        found = tries <= sizes.pairs
-        first, second = np.divmod(pick(law.reshape(stage.runs, -1), rng), n_responses)
-        relative = (features[rows, first] - features[rows, second]) * found[:, None]
-        fit.add(relative, _reward_difference(stage, prompts, first, second, rng))
-        stored += found
-        waited[rows, prompts] += np.minimum(tries, sizes.pairs)
-        done += 1
-    # Everything is spanned: at all prompts that are left, no pair is long.
-    waited += sizes.pairs * rng.multinomial(sizes.prompts - done, stage.model.prompt_weights, stage.runs)
+    left = sizes.prompts
+    while left and _some_pair_is_long(stage, sizes, fit):
+        for prompts in stage.ask(min(CHECK_EVERY, left), rng):
+            found, tries = _span_prompt(stage, sizes, fit, prompts, rng)
+            stored += found
+            waited[np.arange(stage.runs), prompts] += tries
+            left -= 1
+    # Everything is spanned, so that no pair is long at the prompts that are left.
+    waited += sizes.pairs * rng.multinomial(left, stage.model.prompt_weights, stage.runs)
     return stored, 2 * waited
+
+
+def _span_prompt(
+    stage: Stage, sizes: Sizes, fit: Fit, prompts: Numbers, rng: np.random.Generator
+) -> tuple[Mask, Numbers]:
+    """Store the first long pair at one prompt of each run; return whether one came, and the pairs drawn."""
+    rows = np.arange(stage.runs)
+    features, reference = stage.model.features[prompts], stage.reference[rows, prompts]
+    law = reference[:, :, None] * reference[:, None, :]
+    law = np.where(_pair_lengths(features, fit.inverse) > sizes.threshold**2, law, 0).reshape(stage.runs, -1)
+    tries = first_success(law.sum(axis=1), rng)
+    found = tries <= sizes.pairs
+    first, second = np.divmod(pick(law, rng), reference.shape[1])
+    relative = (features[rows, first] - features[rows, second]) * found[:, None]
+    fit.add(relative, stage.compare(prompts, first, second, rng))
+    return found, np.minimum(tries, sizes.pairs)
 
 
 def _explore(stage: Stage, sizes: Sizes, fit: Fit, rng: np.random.Generator) -> tuple[Iterate, Numbers]:
@@ -190,55 +231,28 @@ def _explore(stage: Stage, sizes: Sizes, fit: Fit, rng: np.random.Generator) -> 
     kept = np.zeros_like(stage.start)
     frozen = fit.inverse
     sampler = Rejection(sizes.envelope, sizes.draws)
-    for step in range(sizes.explore):
-        now = Iterate(stage, sizes, fit.parameter, frozen)
-        kept = np.where((returned == step)[:, None], now.gain, kept)
-        prompts = _ask(stage, rng)
+    for step, prompts in enumerate(stage.ask(sizes.explore, rng)):
+        gain = fit.parameter
+        kept[returned == step] = gain[returned == step]
         features, reference = stage.model.features[prompts], stage.reference[rows, prompts]
         second = pick(reference, rng)
         relative = features - features[rows, second][:, None]
-        tilt = _tilt(relative[:, None], now, stage.model.beta)[:, 0]
+        tilt = truncated(relative, frozen, gain, sizes.threshold) / stage.model.temperature
         first, cost = sampler.draw(reference, tilt, rng)
-        fit.add(relative[rows, first], _reward_difference(stage, prompts, first, second, rng))
+        fit.add(relative[rows, first], stage.compare(prompts, first, second, rng))
         draws[rows, prompts] += 1 + cost
     return Iterate(stage, sizes, kept, frozen), draws
 
 
-def _tilt(relative: Floats, iterate: Iterate, beta: float) -> Floats:
-    """Return gain / beta for relative features of shape (runs, prompts, responses, dimension)."""
-    lengths = np.einsum("rxyi,rij,rxyj->rxy", relative, iterate.inverse, relative, optimize=True)
-    gain = np.einsum("rxyi,ri->rxy", relative, iterate.gain)
-    return np.where(lengths <= iterate.sizes.threshold**2, gain / beta, 0)
-
-
-def _long_pairs(stage: Stage, sizes: Sizes, fit: Fit) -> npt.NDArray[np.bool_]:
-    """Say for each run and prompt whether the reference can still draw a long pair."""
-    lengths = _pair_norms(stage.model.features[None], fit.inverse[:, None])
+def _some_pair_is_long(stage: Stage, sizes: Sizes, fit: Fit) -> bool:
+    """Say whether any reference can still draw a pair that is not spanned."""
+    long = _pair_lengths(stage.model.features, fit.inverse[:, None]) > sizes.threshold**2
     drawn = stage.reference > 0
-    seen = drawn[..., :, None] & drawn[..., None, :]
-    return np.asarray(((lengths > sizes.threshold**2) & seen).any(axis=(-2, -1)))
+    return bool((long & drawn[..., :, None] & drawn[..., None, :]).any())
 
 
-def _pair_norms(features: Floats, inverse: Floats) -> Floats:
-    """Return |f|^2 of all pairs, shape (..., responses, responses)."""
+def _pair_lengths(features: Floats, inverse: Floats) -> Floats:
+    """Return |f|^2 of all pairs of responses, shape (..., responses, responses)."""
     inner = features @ inverse @ np.swapaxes(features, -1, -2)
     own = np.diagonal(inner, axis1=-2, axis2=-1)
     return np.asarray(own[..., :, None] + own[..., None, :] - 2 * inner)
-
-
-def _ask(stage: Stage, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Draw a prompt for each run."""
-    weights = stage.model.prompt_weights
-    return rng.choice(len(weights), size=stage.runs, p=weights)
-
-
-def _reward_difference(
-    stage: Stage, prompts: Numbers, first: Numbers, second: Numbers, rng: np.random.Generator
-) -> Floats:
-    """Ask for both rewards; return their difference less what the reference accounts for."""
-    means = stage.model.rewards(stage.target) / stage.reward_bound
-    chances = np.clip(np.stack([means[prompts, first], means[prompts, second]]), 0, 1)
-    rewards = stage.reward_bound * (rng.random(chances.shape) < chances)
-    features = stage.model.features
-    relative = features[prompts, first] - features[prompts, second]
-    return np.asarray(rewards[0] - rewards[1] - (relative * stage.start).sum(axis=1))

@@ -1,20 +1,23 @@
 """SpannerSampling three ways: directly, and by curricula of K stages (Thm. curriculum-spanner).
 
     direct        one run from the base model to the last stage's reward; coverage (C*)^K
-    materialised  stage k starts from stage k-1's policy as a model of its own, which answers in one draw; coverage C*
-    nested        stage k starts from stage k-1's policy as it was returned, a rejection sampler over the stage before,
-                  and so on down to the base model
+    materialised  stage k starts from the policy of stage k-1 as a model of its own; coverage C*
+    nested        stage k starts from what stage k-1 returned, a rejection sampler over the stage before it,
+                  and so on down to the base model; coverage C*
 
-T_comp in draws from the stage's reference is what the theorem counts. In draws from the base model it is the same for
-`direct`, whose reference is the base model. For `materialised` one draw from a stage's policy counts as one draw from
-the base model: both answer in one pass. That is possible because parameters add (the stage's policy is the base model
-times exp(<sum of what the stages learned, features> / beta)), so no rejection is needed; for a language model it means
-training. What that training costs is not in T_comp. For `nested` each draw from the stage's reference is paid for
-with all the base draws its chain of rejection samplers makes, on average; costs multiply, and the gain is lost.
+T_comp is counted in draws from the stage's reference, as the theorem does, and in draws from the base model:
 
-Where the paper is silent: its proof starts stage k from the exact best policy of stage k-1, while a run has only the
-policy it learned. Here a stage learns its reward less what its reference accounts for, which leaves its
-best policy where it was: errors of one stage are mended by the next and do not add up.
+    direct        the same number, since the base model is its reference
+    materialised  the same number: one answer of a materialised policy is one pass of a model, and counts as
+                  one draw. Parameters add, so the policy of a stage is the base model reweighted once, by the
+                  sum of what the stages learned. With a language model one would train it; that training
+                  is outside T_comp, here as in the theorem.
+    nested        each draw from the reference costs all the base draws that its samplers make, on average.
+                  Costs multiply from stage to stage, and the gain is lost.
+
+The theorem's proof starts stage k from the exact best policy of stage k-1; a run has only the one it learned.
+Here each stage learns its reward less what its reference accounts for, which leaves the stage's best policy
+where it was. So errors do not add up over stages: each stage mends those of the one before.
 """
 
 from __future__ import annotations
@@ -77,28 +80,28 @@ class SpannerResult:
     @property
     def t_data(self) -> Numbers:
         """Reward queries over all stages."""
-        return np.sum([stage.t_data for stage in self.stages], axis=0)
+        return np.asarray(np.sum([stage.t_data for stage in self.stages], axis=0))
 
     @property
     def t_comp(self) -> Numbers:
         """Draws over all stages, each from its own reference."""
-        return np.sum([stage.t_comp for stage in self.stages], axis=0)
+        return np.asarray(np.sum([stage.t_comp for stage in self.stages], axis=0))
 
     @property
     def t_comp_base(self) -> Floats:
         """Draws from the base model over all stages."""
-        return np.sum([stage.t_comp_base for stage in self.stages], axis=0)
+        return np.asarray(np.sum([stage.t_comp_base for stage in self.stages], axis=0))
 
     def successes(self) -> int:
-        """Count the runs whose regret is at most epsilon at every stage they went through."""
+        """Count the runs with a regret of at most `max_regret` at every stage they went through."""
         worst = np.max([stage.regret for stage in self.stages], axis=0)
-        return int((worst <= self.task.epsilon).sum())
+        return int((worst <= self.task.max_regret).sum())
 
 
 def learn(
     problem: StagedProblem,
     method: Method,
-    epsilon: float,
+    max_regret: float,
     delta: float = 0.05,
     runs: int = 1,
     seed: int = 0,
@@ -107,17 +110,17 @@ def learn(
 ) -> SpannerResult:
     """Run SpannerSampling one of the three ways, `runs` times side by side.
 
-    `assumed_coverage` replaces the known coverage, for each stage, to see what too small an envelope does.
+    `assumed_coverage` takes the place of the known one at every stage, to see what too little does.
 
     >>> from stepladder.search.lock_chain import lock_chain
     >>> problem = lock_chain([3.0, 3.0])
-    >>> result = learn(problem, "materialised", epsilon=0.1, runs=20)
+    >>> result = learn(problem, "materialised", max_regret=0.1, runs=20)
     >>> result.successes(), problem.base_regret() > 5 * 0.1
     (20, True)
     """
     _check(method, runs, seed)
     model = problem.model
-    task = Task(problem.reward_bound, model.beta, model.dimension, epsilon, delta)
+    task = Task(problem.reward_bound, model.temperature, model.dimension, max_regret, delta)
     if method == "direct":
         steps, known, share = [problem.n_stages], [problem.total_coverage], task
     else:

@@ -1,0 +1,34 @@
+"""`stepladder report`: build a run's page again from its data alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from stepladder.commands.console import print_json, stdout
+from stepladder.report.page import write_report
+
+
+@dataclass(frozen=True)
+class Command:
+    """Build report.html again from the results of a run.
+
+    Try: stepladder report runs/reproduce
+    """
+
+    folder: tyro.conf.Positional[Path]
+    """The run's folder."""
+    seed: int = 0
+    """Taken by every command; a report is not random."""
+    json: bool = False
+    """Print one JSON object instead."""
+
+    def run(self) -> None:
+        """Write the page."""
+        page = write_report(self.folder)
+        if self.json:
+            print_json({"report": str(page)})
+        else:
+            stdout.print(f"wrote {page}")

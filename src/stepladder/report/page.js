@@ -1,0 +1,200 @@
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent);
+const plots = [];
+
+function make(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "class") node.className = value;
+    else node.setAttribute(name, value);
+  }
+  node.append(...children);
+  return node;
+}
+
+const shown = (value) =>
+  typeof value !== "number" ? value
+    : Number.isInteger(value) ? value.toLocaleString("en") : value.toLocaleString("en", { maximumSignificantDigits: 4 });
+
+// ---- the plotting library travels compressed inside the page
+
+async function loadPlotly() {
+  const packed = Uint8Array.from(atob(document.getElementById("plotly").textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const script = document.createElement("script");
+  script.textContent = await new Response(stream).text();
+  document.head.append(script);
+}
+
+// ---- figures
+
+function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+function layout(panel) {
+  const axis = { gridcolor: colour("--line"), zerolinecolor: colour("--line"), automargin: true };
+  return {
+    margin: { l: 56, r: 12, t: 28, b: 48 },
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    font: { color: colour("--ink"), size: 12 },
+    hovermode: panel.heat ? "closest" : "x unified",
+    hoverlabel: { bgcolor: colour("--paper"), font: { color: colour("--ink") } },
+    showlegend: !panel.heat,
+    legend: { orientation: "h", y: -0.28, font: { size: 11 } },
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--soft"), activecolor: colour("--accent") },
+    xaxis: { ...axis, title: { text: panel.x_label }, type: panel.heat ? "category" : panel.x_log ? "log" : "linear" },
+    yaxis: {
+      ...axis, title: { text: panel.y_label }, type: panel.heat ? "category" : panel.y_log ? "log" : "linear",
+      autorange: panel.heat ? "reversed" : true,
+    },
+    shapes: panel.heat ? panel.heat.path.map(([row, column]) => ({
+      type: "rect", x0: column - 0.5, x1: column + 0.5, y0: row - 0.5, y1: row + 0.5,
+      line: { color: data.colours.chain, width: 2 },
+    })) : [],
+  };
+}
+
+function traces(panel) {
+  if (panel.heat) {
+    return [{
+      type: "heatmap", z: panel.heat.values, x: panel.heat.columns, y: panel.heat.rows, zmin: 0, zmax: 1,
+      colorscale: "Blues", reversescale: true, colorbar: { thickness: 10, len: 0.9 },
+      hovertemplate: "last pick %{y}<br>next pick %{x}<br>probability %{z:.4f}<extra></extra>",
+    }];
+  }
+  return panel.series.map((series, number) => {
+    const faint = series.style === "faint", dashed = series.style === "dashed";
+    const line = series.method ? data.colours.methods[series.method]
+      : dashed ? data.colours.bound : data.colours.palette[number % data.colours.palette.length];
+    const trace = {
+      type: "scatter", name: series.name, x: series.x, y: series.y, opacity: faint ? 0.4 : 1,
+      mode: series.style === "points" ? "markers" : dashed || faint ? "lines" : "lines+markers",
+      line: { color: line, dash: dashed ? "dash" : "solid", width: faint ? 1.2 : 2 },
+      marker: { color: line, size: series.style === "points" ? 10 : 5 },
+      hovertemplate: "%{y:.4~g}",
+    };
+    if (series.low && series.high) {
+      trace.error_y = {
+        type: "data", symmetric: false, color: line, thickness: 1, width: 2,
+        array: series.high.map((high, i) => high - series.y[i]),
+        arrayminus: series.low.map((low, i) => series.y[i] - low),
+      };
+    }
+    return trace;
+  });
+}
+
+function draw(target, panel) {
+  const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
+  Plotly.react(target, traces(panel), layout(panel), config);
+}
+
+function addPanel(grid, title, panels, alt) {
+  const plot = make("div", { class: "plot", role: "img", "aria-label": alt });
+  const box = make("div", { class: panels[0].heat ? "panel heat" : "panel" }, make("h3", {}, title), plot);
+  const state = { plot, panel: panels[0] };
+  plots.push(state);
+  if (panels.length > 1) {
+    const label = make("output", { "aria-live": "polite" }, panels[0].title);
+    const input = make("input", {
+      type: "range", min: 0, max: panels.length - 1, value: 0, step: 1, "aria-label": `stage of ${title}`,
+    });
+    input.addEventListener("input", () => {
+      state.panel = panels[Number(input.value)];
+      label.textContent = state.panel.title;
+      draw(plot, state.panel);
+    });
+    box.append(make("div", { class: "slider" }, input, label));
+  }
+  grid.append(box);
+}
+
+function addChart(chart) {
+  const grid = make("div", { class: "panels" });
+  const groups = new Map();
+  for (const panel of chart.panels) {
+    const key = panel.steps_of ?? panel.title;
+    groups.set(key, [...(groups.get(key) ?? []), panel]);
+  }
+  for (const [title, panels] of groups) addPanel(grid, title, panels, `${chart.title}, ${title}. ${chart.caption}`);
+  const again = make("p", { class: "soft" }, `${chart.paper}. Run it again: `,
+    make("code", {}, `stepladder reproduce ${chart.name}${data.quick ? " --quick" : ""} --seed ${data.seed}`), ". Files: ",
+    ...["png", "svg"].flatMap((kind) => [make("a", { href: `${chart.name}.${kind}` }, kind.toUpperCase()), ", "]),
+    make("a", { href: `data/${chart.name}.json` }, "data"), ".");
+  section(chart.name, chart.title).append(
+    make("figure", {}, grid, make("figcaption", {}, chart.caption)), again);
+}
+
+// ---- tables
+
+function sortable(columns, rows) {
+  const body = make("tbody");
+  const fill = (sorted) => body.replaceChildren(...sorted.map((row) => make("tr", {},
+    ...columns.map(({ key, kind }) => make("td", { class: kind ?? "" }, String(shown(row[key])))))));
+  const heads = columns.map(({ key, title }) => {
+    const head = make("th", { scope: "col", "aria-sort": "none" }, make("button", { type: "button" }, title));
+    head.firstChild.addEventListener("click", () => {
+      const up = head.getAttribute("aria-sort") !== "ascending";
+      for (const other of heads) other.setAttribute("aria-sort", "none");
+      head.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const order = (a, b) => (typeof a[key] === "number" ? a[key] - b[key] : String(a[key]).localeCompare(String(b[key])));
+      fill([...rows].sort((a, b) => (up ? order(a, b) : order(b, a))));
+    });
+    return head;
+  });
+  fill(rows);
+  const table = make("table", {}, make("thead", {}, make("tr", {}, ...heads)), body);
+  return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table" }, table);
+}
+
+function addPublished(rows) {
+  const columns = [
+    { key: "setting", title: "setting" }, { key: "method_label", title: "method" }, { key: "unit", title: "unit" },
+    { key: "published", title: "published", kind: "number" }, { key: "fixed_n", title: "fixed n (99%)", kind: "number" },
+    { key: "first_hit", title: "first hit, median", kind: "number" },
+    { key: "verdict", title: "verdict", kind: "verdict" },
+  ];
+  section("published", "Published against measured").append(
+    make("p", {}, "A published figure says at which n a method converged. Fixed n is the smallest n whose mean accuracy ",
+      "over the trials reaches 99% and still does at the next. First hit is where a rising sweep with one trial at each n ",
+      "first succeeds: what luck gives, not what is needed. The separation between the methods is real, and larger than published."),
+    sortable(columns, rows),
+    make("p", { class: "soft" }, "Run it again: ",
+      make("code", {}, `stepladder reproduce published${data.quick ? " --quick" : ""} --seed ${data.seed}`), "."));
+}
+
+// ---- the page
+
+function section(name, title) {
+  const part = make("section", { id: name }, make("h2", {}, title));
+  document.getElementById("main").append(part);
+  document.getElementById("contents").append(make("li", {}, make("a", { href: `#${name}` }, title)));
+  return part;
+}
+
+function setTheme(dark) {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  const button = document.getElementById("theme");
+  button.setAttribute("aria-pressed", String(dark));
+  button.textContent = dark ? "Light" : "Dark";
+  for (const { plot, panel } of plots) draw(plot, panel);
+}
+
+async function start() {
+  document.getElementById("summary").textContent = data.summary;
+  const preference = matchMedia("(prefers-color-scheme: dark)");
+  document.documentElement.dataset.theme = preference.matches ? "dark" : "light";
+  if (data.published) addPublished(data.published);
+  for (const chart of data.charts) addChart(chart);
+  const about = section("run", "How this was made");
+  about.append(sortable([{ key: "name", title: "what" }, { key: "value", title: "value" }], data.run));
+  await loadPlotly();
+  setTheme(preference.matches);
+  document.getElementById("theme").addEventListener("click",
+    () => setTheme(document.documentElement.dataset.theme !== "dark"));
+  document.documentElement.dataset.ready = "yes";
+}
+
+start();

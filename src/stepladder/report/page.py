@@ -1,0 +1,70 @@
+"""One self-contained report.html from a run's data: no network, works from disk.
+
+The plotting library (plotly.js) is embedded compressed and unpacked by the browser, which keeps the page
+well under its uncompressed size.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from plotly.offline import get_plotlyjs
+
+from stepladder.errors import InputError
+from stepladder.files import write_whole
+from stepladder.report.style import COLOURS, GREY, LABELS, PALETTE, VERMILION
+
+
+def write_report(folder: Path) -> Path:
+    """Build report.html from results.json (and run.json, where there is one) in the folder."""
+    results = _read(folder / "results.json")
+    about = _read(folder / "run.json") if (folder / "run.json").exists() else {}
+    page = folder / "report.html"
+    write_whole(page, build_page(results, about))
+    return page
+
+
+def build_page(results: dict[str, Any], about: dict[str, Any]) -> str:
+    """Return the page."""
+    kind = "A quick look: small samples, wide error bars." if results["quick"] else "The full run."
+    data = {
+        "quick": results["quick"],
+        "seed": results["seed"],
+        "summary": f"{kind} Seed {results['seed']}. {about.get('speed', '')}".strip(),
+        "colours": {"methods": COLOURS, "palette": PALETTE, "bound": GREY, "chain": VERMILION},
+        "published": [{**row, "method_label": LABELS[row["method"]]} for row in results.get("published", [])],
+        "charts": list(results["figures"].values()),
+        "run": [{"name": name, "value": value} for name, value in about.get("run", {}).items()],
+    }
+    packed = base64.b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode()
+    parts = {
+        "CSS": _asset("page.css"),
+        "DATA": json.dumps(data, allow_nan=False).replace("</", "<\\/"),
+        "PLOTLY": packed,
+        "JS": _asset("page.js"),
+    }
+    page = _asset("page.html")
+    for name, content in parts.items():
+        page = page.replace(f"/*{name}*/", content)
+    return page
+
+
+def _asset(name: str) -> str:
+    return files("stepladder.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except OSError as error:
+        raise InputError(
+            f"{path.parent} holds no {path.name}; run `stepladder reproduce --out {path.parent}` first",
+            option="folder",
+        ) from error
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path} is not JSON (line {error.lineno}); make it again", "folder") from error
