@@ -6,6 +6,10 @@ The names a user needs, imported when first asked for so that `import stepladder
 >>> target = sl.Target(sl.Parity(d=8), (0, 1, 2))
 >>> sl.Part(target.tree).path_probability(target.picks)
 Fraction(1, 2688)
+>>> found = sl.identify(sl.CountsArms("ltar", target, sl.Part(target.tree), seed=[0]),
+...                     sl.adaptive_rule("ltar", target, delta=0.1), searches=100, seed=0)
+>>> bool(found.correct.mean() > 0.9)
+True
 """
 
 from __future__ import annotations
@@ -15,15 +19,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepladder.errors import InputError
+    from stepladder.finetune.setup import Setup
+    from stepladder.finetune.train import Recipe
+    from stepladder.search import CountsArms, RolloutArms, adaptive_rule, identify
+    from stepladder.theory.pays import pays
     from stepladder.transformer import Readout, TreeTransformer, path_weights
     from stepladder.trees import (
         Countdown,
-        FamilyOracle,
         ModularSum,
         Parity,
         Part,
         Target,
-        TerminalOracle,
         Tree,
         check_uniqueness,
         rollout,
@@ -31,15 +37,17 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "stepladder.errors": ["InputError"],
+    "stepladder.finetune.setup": ["Setup"],
+    "stepladder.finetune.train": ["Recipe"],
+    "stepladder.search": ["CountsArms", "RolloutArms", "adaptive_rule", "identify"],
+    "stepladder.theory.pays": ["pays"],
     "stepladder.transformer": ["Readout", "TreeTransformer", "path_weights"],
     "stepladder.trees": [
         "Countdown",
-        "FamilyOracle",
         "ModularSum",
         "Parity",
         "Part",
         "Target",
-        "TerminalOracle",
         "Tree",
         "check_uniqueness",
         "rollout",
@@ -47,20 +55,25 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [  # noqa: RUF022 (in the order of _HOMES)
-    "InputError",
-    "Readout",
-    "TreeTransformer",
-    "path_weights",
+__all__ = [
     "Countdown",
-    "FamilyOracle",
+    "CountsArms",
+    "InputError",
     "ModularSum",
     "Parity",
     "Part",
+    "Readout",
+    "Recipe",
+    "RolloutArms",
+    "Setup",
     "Target",
-    "TerminalOracle",
     "Tree",
+    "TreeTransformer",
+    "adaptive_rule",
     "check_uniqueness",
+    "identify",
+    "path_weights",
+    "pays",
     "rollout",
 ]
 

@@ -8,6 +8,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from stepladder.report.style import COLOURS, GREY, LABELS, new_figure
 from stepladder.scaling import Interval, Point
@@ -28,6 +29,7 @@ def complexity_figure(points: Sequence[Point], exponent: Interval | None) -> Fig
         panels[0].errorbar(sizes, means, errors, marker="o", markersize=3, color=shade, label=label)
     panels[0].axhline(points[0].question.target, color=GREY, linestyle="--", linewidth=1)
     panels[0].set(xscale="log", xlabel=SIZES.get(method, "samples per stage"), ylabel="mean accuracy")
+    panels[0].xaxis.set_minor_formatter(NullFormatter())
     panels[0].legend(frameon=False, fontsize=8)
     if exponent:
         _scaling(panels[1], points, exponent, COLOURS[method])

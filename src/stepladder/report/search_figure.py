@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from stepladder.report.style import COLOURS, FAINT, GREEN, GREY, LABELS, VERMILION, new_figure
 from stepladder.search import Identification, SearchMethod
@@ -45,6 +46,7 @@ def _curve(axes: Axes, curve: Sequence[CurvePoint], used: CurvePoint, colour: st
     axes.plot(used.queries, used.accuracy, "*", color=VERMILION, markersize=12, label="this search")
     axes.axhline(0.99, color=GREY, linestyle="--", linewidth=1)
     axes.set(xscale="log", xlabel="oracle queries", ylabel="mean accuracy")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.legend(frameon=False, fontsize=8, loc="lower right")
 
 

@@ -102,12 +102,13 @@ class LinearSoftmax:
         of them keep their values or laws; enumeration becomes cheaper. Prompts with fewer different
         responses than others are filled up with responses that the base model never gives.
         """
-        found = [np.unique(rows, axis=0, return_inverse=True) for rows in self.features.round(12)]
-        width = max(len(kinds) for kinds, _ in found)
+        rounded = self.features.round(12)
+        found = [np.unique(rows, axis=0, return_index=True, return_inverse=True) for rows in rounded]
+        width = max(len(kinds) for kinds, _, _ in found)
         features = np.zeros((len(self.base), width, self.dimension))
         base = np.zeros((len(self.base), width))
-        for prompt, (kinds, kind_of) in enumerate(found):
-            features[prompt, : len(kinds)] = kinds
+        for prompt, (_, example_of, kind_of) in enumerate(found):
+            features[prompt, : len(example_of)] = self.features[prompt, example_of]
             base[prompt] = np.bincount(kind_of.ravel(), self.base[prompt], width)
         return LinearSoftmax(features, base, self.prompt_weights, self.temperature)
 

@@ -62,9 +62,7 @@ class Bounds:
         self._check_step(step)
         return float(self.d ** (2 * (self.k + 2 - step) - 2) / (1 - self.rho) ** 2)
 
-    def learning_rate(
-        self, method: Literal["no_curriculum", "depth_increasing", "hint_decreasing"]
-    ) -> float:
+    def learning_rate(self, method: Literal["no_curriculum", "depth_increasing", "hint_decreasing"]) -> float:
         """Return the learning rate of the one-pass theorem."""
         exponent = self.k + 1 if method == "no_curriculum" else 2
         return float(self.beta * math.log(self.d) * self.d**exponent / (1 - self.rho))

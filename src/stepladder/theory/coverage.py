@@ -26,9 +26,7 @@ class SuccessRate:
     rate: Estimate
 
     @classmethod
-    def measured(
-        cls, accepted: int, trials: int, spurious: float = 0.0, level: float = 0.95
-    ) -> SuccessRate:
+    def measured(cls, accepted: int, trials: int, spurious: float = 0.0, level: float = 0.95) -> SuccessRate:
         """Estimate p from accepted trials.
 
         >>> seen = SuccessRate.measured(600, 1000, spurious=0.5)

@@ -85,9 +85,7 @@ class Prediction:
 
     def __str__(self) -> str:
         """Say it in a sentence."""
-        shown = (
-            f"direct / curriculum = {self.ratio.value:.3g} [{self.ratio.low:.3g}, {self.ratio.high:.3g}]"
-        )
+        shown = f"direct / curriculum = {self.ratio.value:.3g} [{self.ratio.low:.3g}, {self.ratio.high:.3g}]"
         if self.verdict != "cannot tell":
             return f"a curriculum of {self.stages} stages {self.verdict}: {shown}"
         more = (

@@ -57,9 +57,7 @@ class TableFFN(nn.Module):
         """Read the step map of every depth off the tree."""
         super().__init__()
         if tree.alphabet > LARGEST_TABLE:
-            raise InputError(
-                f"a table FFN needs an alphabet of at most {LARGEST_TABLE}, got {tree.alphabet}"
-            )
+            raise InputError(f"a table FFN needs an alphabet of at most {LARGEST_TABLE}, got {tree.alphabet}")
         size = tree.alphabet + 1
         clue, state = (axis.ravel() for axis in np.indices((size, size)))
         identity = torch.eye(size, dtype=torch.float64)
