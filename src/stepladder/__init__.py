@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from stepladder.transformer import Readout, TreeTransformer, path_weights
     from stepladder.trees import (
         Countdown,
+        FamilyOracle,
         ModularSum,
         Parity,
         Part,
         Target,
+        TerminalOracle,
         Tree,
         check_uniqueness,
         rollout,
@@ -44,10 +46,12 @@ _HOMES = {
     "stepladder.transformer": ["Readout", "TreeTransformer", "path_weights"],
     "stepladder.trees": [
         "Countdown",
+        "FamilyOracle",
         "ModularSum",
         "Parity",
         "Part",
         "Target",
+        "TerminalOracle",
         "Tree",
         "check_uniqueness",
         "rollout",
@@ -58,6 +62,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Countdown",
     "CountsArms",
+    "FamilyOracle",
     "InputError",
     "ModularSum",
     "Parity",
@@ -67,6 +72,7 @@ __all__ = [
     "RolloutArms",
     "Setup",
     "Target",
+    "TerminalOracle",
     "Tree",
     "TreeTransformer",
     "adaptive_rule",

@@ -142,7 +142,7 @@ def test_the_bootstrap_interval_covers_the_true_crossing_about_95_times_in_100()
     covered = 0
     for seed in range(60):
         known = Known(d=8, spread=0.01, seed=seed, trials=40)
-        interval = solve(known, Log(None), sweeps=1).crossing
+        interval = solve(known, Log(None), sweeps=0).crossing
         covered += interval.low <= known.crossing <= interval.high
         assert interval.low <= interval.value <= interval.high
     # Stopping at the first pass costs some coverage; below 80% the interval would be misleading.
@@ -151,7 +151,7 @@ def test_the_bootstrap_interval_covers_the_true_crossing_about_95_times_in_100()
 
 def test_every_n_that_was_tried_is_reported_with_mean_and_standard_error():
     known = Known(d=8, spread=0.01)
-    point = solve(known, Log(None), sweeps=1)
+    point = solve(known, Log(None), sweeps=0)
     sizes = [size for size, trials, stream in known.asked if stream == 0]
     assert sorted(sizes) == [size for size, _, _ in point.evaluations]
     for size, mean, error in point.evaluations:
@@ -166,6 +166,14 @@ def test_a_first_hit_is_where_one_fresh_trial_of_a_rising_sweep_first_reaches_th
     expected = min(size for size in (math.ceil(2 ** (i / 8)) for i in range(400)) if size >= known.crossing)
     assert point.first_hit == expected
     assert point.first_hit_range == (expected, expected)
+
+
+def test_without_sweeps_there_is_no_first_hit_and_no_evaluation_for_it():
+    known = Known(d=8)
+    point = solve(known, Log(None), sweeps=0)
+    assert point.first_hit is point.first_hit_range is None
+    assert point.size is not None
+    assert all(stream == 0 for _, _, stream in known.asked)
 
 
 def test_first_hits_come_earlier_than_a_fixed_n_when_accuracy_is_noisy():
@@ -320,13 +328,13 @@ def test_a_log_never_answers_another_question(change, tmp_path, evaluated):
 
 
 def test_the_fit_recovers_a_known_exponent():
-    points = [solve(Known(d=d, power=2.5), Log(None), sweeps=1) for d in (8, 16, 32, 64)]
+    points = [solve(Known(d=d, power=2.5), Log(None), sweeps=0) for d in (8, 16, 32, 64)]
     assert fit_exponent(points) == Interval(*[pytest.approx(2.5, abs=1e-9)] * 3)
 
 
 def test_the_fits_interval_covers_a_known_exponent_from_noisy_trials():
     points = [
-        solve(Known(d=d, power=1.7, spread=0.01, seed=d, trials=400), Log(None), sweeps=1)
+        solve(Known(d=d, power=1.7, spread=0.01, seed=d, trials=400), Log(None), sweeps=0)
         for d in (8, 16, 32, 64)
     ]
     exponent = fit_exponent(points)
@@ -336,7 +344,7 @@ def test_the_fits_interval_covers_a_known_exponent_from_noisy_trials():
 
 def test_the_exponent_is_that_of_the_total_so_a_constant_number_of_stages_does_not_change_it():
     one, four = (
-        fit_exponent([solve(Known(d=d, stages=stages), Log(None), sweeps=1) for d in (8, 16)])
+        fit_exponent([solve(Known(d=d, stages=stages), Log(None), sweeps=0) for d in (8, 16)])
         for stages in (1, 4)
     )
     assert one.value == pytest.approx(four.value)
@@ -344,14 +352,14 @@ def test_the_exponent_is_that_of_the_total_so_a_constant_number_of_stages_does_n
 
 def test_one_d_or_one_solved_d_has_no_exponent():
     solved, unsolved = Known(d=8), Known(d=16, scale=1e40)
-    points = [solve(one, Log(None), sweeps=1) for one in (solved, solved)]
+    points = [solve(one, Log(None), sweeps=0) for one in (solved, solved)]
     assert fit_exponent(points) is None
-    assert fit_exponent([points[0], solve(unsolved, Log(None), sweeps=1)]) is None
+    assert fit_exponent([points[0], solve(unsolved, Log(None), sweeps=0)]) is None
     assert fit_exponent([]) is None
 
 
 def test_unsolved_points_are_left_out_of_the_fit():
-    points = [solve(Known(d=d), Log(None), sweeps=1) for d in (8, 16)]
+    points = [solve(Known(d=d), Log(None), sweeps=0) for d in (8, 16)]
     lost = Point(Known(d=32), None, None, None, None, None, (), np.empty(0))
     assert fit_exponent([*points, lost]).value == pytest.approx(2.5)
 

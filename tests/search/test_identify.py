@@ -113,8 +113,7 @@ def test_a_search_that_took_a_wrong_turn_mostly_stops_rather_than_name_a_path():
     found = counts("bai", target, adaptive_rule("bai", target, 0.9), 2_000)
     wrong_turn = (found.picks[:, 0] >= 0) & (found.picks[:, 0] != 0)
     assert wrong_turn.sum() > 50
-    assert found.complete[wrong_turn].mean() < 0.9
-    assert (found.complete & ~found.correct).mean() <= 0.9
+    assert found.complete[wrong_turn].mean() < 0.5
 
 
 # ---- the two engines

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import chi2_contingency, multinomial, norm, ttest_ind
+from scipy.stats import chi2_contingency, multinomial, ttest_ind
 
 from stepladder.errors import InputError
 from stepladder.search.linear_softmax import coverage
@@ -23,12 +23,9 @@ STAGES = [1, 2, 3, pytest.param(4, marks=pytest.mark.slow)]
 
 
 @functools.cache
-def learned(
-    n_stages: int, method: Method, runs: int = RUNS, stage_coverage: float = STAGE_COVERAGE
-) -> SpannerResult:
-    """One batch of runs on the chain of locks with that many stages; base rates 0.8 / C* and more."""
-    rates = [share / stage_coverage for share in (0.8, 1.2, 1.6)]
-    return learn(lock_chain([stage_coverage] * n_stages, rates), method, MAX_REGRET, runs=runs)
+def learned(n_stages: int, method: Method, runs: int = RUNS) -> SpannerResult:
+    """One batch of runs on the chain of locks with that many stages."""
+    return learn(lock_chain([STAGE_COVERAGE] * n_stages), method, MAX_REGRET, runs=runs)
 
 
 def ratio_interval(above: np.ndarray, below: np.ndarray) -> tuple[float, float]:
@@ -65,7 +62,7 @@ def exact_law(sampler: Rejection) -> tuple[np.ndarray, float]:
 def literal_draw(sampler: Rejection, rng: np.random.Generator) -> tuple[int, int]:
     """One response and its cost, by making every single draw."""
     weights = np.exp(TILT)
-    normaliser = np.mean([weights[rng.choice(3, p=REFERENCE)] for _ in range(sampler.draws)])
+    normaliser = weights[rng.choice(3, sampler.draws, p=REFERENCE)].mean()
     for tries in range(1, sampler.draws + 1):
         response = int(rng.choice(3, p=REFERENCE))
         if rng.random() < weights[response] / (normaliser * sampler.envelope):
@@ -134,10 +131,10 @@ def literal_span(stage: Stage, size: Sizes, rng: np.random.Generator) -> tuple[i
 
 
 def test_the_spanner_phase_stores_and_draws_as_if_every_pair_were_drawn():
-    runs = 2000
+    runs = 4000
     stage, rng = tiny_stage(runs), np.random.default_rng(3)
     stored, draws = _span(stage, TINY, Fit.empty(runs, stage.model.dimension, TINY.ridge), rng)
-    literal_stored, literal_draws = np.transpose([literal_span(stage, TINY, rng) for _ in range(runs)])
+    literal_stored, literal_draws = np.transpose([literal_span(stage, TINY, rng) for _ in range(1000)])
     table = [np.bincount(values, minlength=8) for values in (stored, literal_stored)]
     seen = np.stack(table)[:, np.sum(table, axis=0) > 20]
     assert seen.shape[1] > 2 and chi2_contingency(seen).pvalue > 1e-3
@@ -208,7 +205,7 @@ def test_every_query_and_every_draw_is_counted():
 
 def test_a_stage_mends_a_reference_that_is_off():
     problem = lock_chain([STAGE_COVERAGE] * 2)
-    start = np.tile(problem.targets[0] + 0.4, (100, 1))
+    start = np.tile(problem.targets[0] + np.array([-0.8, 0.8]), (100, 1))
     reference = problem.model.policy(start)
     assert problem.model.regret(reference, problem.targets[0]).min() > MAX_REGRET / 2
     stage = Stage(problem.model, reference, start, problem.targets[1], problem.reward_bound)
@@ -255,11 +252,15 @@ def test_t_comp_of_direct_over_curriculum_grows_as_the_theorem_says(n_stages):
     assert expected / 2 < low <= high < 2 * expected
 
 
-@pytest.mark.parametrize("n_stages", STAGES)
+@pytest.mark.parametrize("n_stages", [1, 2, 3, 4])
 def test_the_ratio_grows_likewise_at_twice_the_coverage(n_stages):
-    direct, staged = (learned(n_stages, method, 5, 8.0) for method in ("direct", "materialised"))
+    problem, quick = lock_chain([8.0] * n_stages, (0.1, 0.15, 0.2)), Constants(threshold=0.1)
+    direct, staged = (
+        learn(problem, method, MAX_REGRET, runs=5, constants=quick) for method in ("direct", "materialised")
+    )
     low, high = ratio_interval(direct.t_comp, staged.t_comp)
-    assert 8.0 ** (n_stages - 1) / n_stages / 2 < low <= high < 2 * 8.0 ** (n_stages - 1) / n_stages
+    expected = 8.0 ** (n_stages - 1) / n_stages
+    assert expected / 2 < low <= high < 2 * expected
 
 
 def test_with_unequal_stages_the_ratio_is_their_product_over_their_sum():
@@ -284,7 +285,7 @@ def test_materialised_stages_start_from_the_policy_of_the_parameter_learned_befo
         assert (stage.t_comp_base == stage.t_comp).all()
 
 
-@pytest.mark.parametrize("n_stages", [1, 2, 3, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_stages", [1, 2, 3, 4])
 def test_coverage_is_what_has_to_be_paid_for(n_stages):
     """An envelope of C is enough and C/8 is not, for the whole way as for a stage.
 
@@ -292,8 +293,10 @@ def test_coverage_is_what_has_to_be_paid_for(n_stages):
     """
     problem = lock_chain([STAGE_COVERAGE] * n_stages)
     for method in ("direct", "materialised") if n_stages < 4 else ("direct",):
-        enough = learn(problem, method, MAX_REGRET, runs=20, constants=Constants(envelope=1.0))
-        too_small = learn(problem, method, MAX_REGRET, runs=20, constants=Constants(envelope=1 / 8))
+        enough, too_small = (
+            learn(problem, method, MAX_REGRET, runs=20, constants=Constants(envelope=share))
+            for share in (1, 1 / 8)
+        )
         assert enough.successes() >= 19 and too_small.successes() == 0
         # The parameter is learned all the same: it is the sampling from it that fails.
         assert np.median(too_small.stages[-1].materialised_regret) < MAX_REGRET
@@ -347,7 +350,7 @@ def test_t_data_does_not_depend_on_coverage_and_t_comp_is_linear_in_it():
         result = learn(problem, "direct", MAX_REGRET, runs=20)
         data.append(result.t_data.mean())
         comp.append(result.t_comp.mean())
-    assert max(data) < 1.1 * min(data)
+    assert max(data) < 1.2 * min(data)
     assert np.allclose(np.diff(np.log2(comp)), 2, atol=0.1)
 
 
@@ -399,7 +402,7 @@ def test_only_draws_depend_on_the_coverage():
 
 def test_no_sequence_of_long_pairs_outlasts_t_prompt():
     """Greedily adding the longest feature of norm 2 is the worst case of the elliptical potential."""
-    size = sizes(Task(1.0, 1.0, 2, 0.5, 0.2), 1.0, 1.0, Constants(threshold=0.2))
+    size = sizes(Task(1.0, 1.0, 2, 0.5, 0.2), 1.0, 1.0, Constants(threshold=5.0))
     matrix, added = size.ridge * np.eye(2), 0
     while True:
         values, vectors = np.linalg.eigh(matrix)
