@@ -5,7 +5,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stepladder-installed
-BENCHMARKS := $(filter-out benchmarks/timing.py,$(sort $(wildcard benchmarks/*.py)))
+BENCHMARKS := $(filter-out benchmarks/timing.py benchmarks/plain.py,$(sort $(wildcard benchmarks/*.py)))
 
 # One thread per test worker: two workers already fill two cores.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal

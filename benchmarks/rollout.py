@@ -11,11 +11,10 @@ import sys
 import numpy as np
 import numpy.typing as npt
 
+from plain import SECRET, D, plain_rollout
 from stepladder.trees import Parity, Part, Rollouts, Target, TerminalOracle, rollout
 from timing import compare
 
-D = 8
-SECRET = (0, 1, 2)
 COUNT = 1_000_000
 TARGET = 10
 
@@ -27,32 +26,7 @@ def ours() -> list[tuple[Rollouts, npt.NDArray[np.bool_]]]:
 
 
 def baseline() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Sample pick by pick: all chains at once, those that have ended left out."""
-    rng = np.random.default_rng(0)
-    inputs = rng.integers(0, 2, size=(COUNT, D))
-    cdf = cumulative_picks()
-    picks = np.full((COUNT, D + 1), D)
-    answers = np.zeros(COUNT, dtype=np.int64)
-    going = np.arange(COUNT)
-    last = np.full(COUNT, D)
-    for depth in range(D + 1):
-        pick = (cdf[last] <= rng.random(len(going))[:, None]).sum(axis=1)
-        picks[going, depth] = pick
-        goes_on = pick < D
-        going, last = going[goes_on], pick[goes_on]
-        answers[going] ^= inputs[going, last]
-    rewards = answers == np.bitwise_xor.reduce(inputs[:, SECRET], axis=1)
-    return picks, answers, rewards
-
-
-def cumulative_picks() -> npt.NDArray[np.float64]:
-    """Return the cumulative distribution of the next pick after each last pick; row D is the root."""
-    weights = np.triu(np.ones((D + 1, D + 1)), k=1)
-    weights[D, :D] = 1
-    cdf = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
-    cdf[:, D] = 1
-    cdf[D, D - 1] = 1
-    return cdf
+    return plain_rollout(COUNT)
 
 
 def check_same_law() -> None:

@@ -35,6 +35,4 @@ def report(name: str, ratio: float, target: float, **measured: float) -> int:
 def compare(name: str, target: float, ours: Callable[[], object], baseline: Callable[[], object]) -> int:
     """Time both and report how many times faster ours is than the baseline."""
     seconds, baseline_seconds = alternate(ours, baseline)
-    return report(
-        name, baseline_seconds / seconds, target, seconds=seconds, baseline_seconds=baseline_seconds
-    )
+    return report(name, baseline_seconds / seconds, target, seconds=seconds, baseline_seconds=baseline_seconds)

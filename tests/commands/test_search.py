@@ -136,7 +136,7 @@ def test_a_path_that_was_drawn_by_lot_is_marked_as_such(run):
     assert code == 0
     assert "drawn by lot" in out
     _, out, _ = run(*options, "--json")
-    assert "lot" in out, "the JSON result names a path without a word about the tie"
+    assert "drawn by lot" in out, "the JSON result names a path without a word about the tie"
 
 
 def test_the_table_shows_path_queries_tokens_and_accuracy(run):

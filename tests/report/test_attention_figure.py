@@ -55,9 +55,12 @@ def test_squares_mark_the_intended_chain_in_every_map(picks):
         assert {to_rgb(square.get_edgecolor()) for square in squares} == {to_rgb(VERMILION)}
 
 
-@pytest.mark.parametrize(("d", "count"), [(8, 5), (32, 4), (1, 2)])
 @pytest.mark.parametrize("suffix", ["png", "svg"])
-def test_the_figure_renders_for_small_and_large_d_to_the_same_bytes(d, count, suffix):
-    target = Target(Parity(d), (0,))
-    one, other = (render(drawn(count, target)[1], suffix) for _ in range(2))
+def test_the_figure_renders_to_the_same_bytes_every_time(suffix):
+    one, other = (render(drawn(2)[1], suffix) for _ in range(2))
     assert one == other
+
+
+@pytest.mark.parametrize("d", [1, 32])
+def test_the_figure_renders_for_the_smallest_and_the_largest_d_of_the_paper(d):
+    assert render(drawn(2, Target(Parity(d), (0,)))[1], "svg")

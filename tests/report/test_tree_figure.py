@@ -106,7 +106,7 @@ def test_by_default_a_tree_is_drawn_as_deep_as_stays_readable(tree):
 def test_a_depth_that_is_asked_for_is_drawn_or_refused_with_the_deepest_that_is_readable(tree, wanted):
     possible = readable_depth(tree, None)
     if wanted <= possible:
-        assert readable_depth(tree, wanted) == wanted
+        assert grow(tree, readable_depth(tree, wanted)) == grow(tree, wanted)
         return
     with pytest.raises(InputError) as refusal:
         readable_depth(tree, wanted)

@@ -147,8 +147,11 @@ def harmonic(n):
 def test_t_comp_counts_retries_rollouts_and_commits(method, engine):
     # Forcing one of n equally likely picks takes n tokens on average: n * m * n for the arms of a depth and
     # n for its commit. A rollout from position j takes H_(d-j) tokens: at every depth of bai, at the
-    # last one of ltar. Pulls are many enough that every search goes down the true path.
+    # last one of ltar. Pulls are many enough that searches go down the true path; for ltar they are few
+    # enough, and searches many enough, that leaving out the commits would show.
     d, secret, m, searches = (8, (0, 1, 2), 3_000_000, 400) if engine == "counts" else (4, (0,), 400, 100)
+    if (method, engine) == ("ltar", "counts"):
+        m, searches = 30, 40_000
     target = Target(Parity(d), secret)
     kind = CountsArms if engine == "counts" else RolloutArms
     arms = kind(method, target, Part(target.tree), [10])

@@ -13,7 +13,7 @@ Discarded rollouts (depth_increasing) count in n all the same.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 import numpy as np
@@ -38,6 +38,8 @@ class Engine(ABC):
     def __init__(self, setup: Setup) -> None:
         """Take the learning problem."""
         self.setup = setup
+        self.progress: Callable[[float], None] = lambda share: None
+        """Hears how much of the current gradient is done, where that takes long."""
 
     @abstractmethod
     def gradient(self, weights: Tensor, stage: Stage, samples: int, trials: Sequence[int]) -> Tensor:
@@ -117,8 +119,11 @@ class RolloutEngine(Engine):
         gradients = torch.zeros_like(weights)
         for row, trial in enumerate(trials):
             model = TreeTransformer(self.setup.target.tree, weights[row], self.setup.readout)
+            done = 0
             for chunk in self._chunks(model, stage, samples, trial):
                 gradients[row] += self._scored(model, stage, chunk) / samples
+                done += len(chunk)
+                self.progress((row + done / samples) / len(trials))
         return gradients
 
     def accuracy(self, weights: Tensor, stage: Stage, trials: Sequence[int]) -> npt.NDArray[np.float64]:

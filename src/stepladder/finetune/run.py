@@ -81,11 +81,7 @@ def finetune(
     for trial in range(trials):
         own_seed = seed + trial
         learner = make_engine(engine, setup, [own_seed])
-
-        def report(step: int, steps: int, before: int = trial) -> None:
-            progress((before + step / steps) / trials)
-
-        result = train(learner, stages, recipe, trials=1, progress=report)
+        result = train(learner, stages, recipe, trials=1, progress=_share_of_trial(progress, trial, trials))
         measured = evaluate(setup, result.weights, tests, own_seed)
         accuracy.append(measured.accuracy[0])
         greedy.append(measured.greedy[0])
@@ -107,6 +103,11 @@ def finetune(
         histories=histories,
         seconds=time.perf_counter() - started,
     )
+
+
+def _share_of_trial(progress: Callable[[float], None], trial: int, trials: int) -> Callable[[float], None]:
+    """Turn one trial's progress into that of all of them."""
+    return lambda share: progress((trial + share) / trials)
 
 
 def attention_maps(setup: Setup, weights: list[Tensor]) -> npt.NDArray[np.float64]:

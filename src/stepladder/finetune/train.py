@@ -110,7 +110,7 @@ def train(
     stages: Sequence[Stage],
     recipe: Recipe,
     trials: int,
-    progress: Callable[[int, int], None] = lambda step, steps: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Training:
     """Take every trial from the base model W = 0 through the stages."""
     size = engine.setup.size
@@ -131,6 +131,7 @@ def train(
         active = np.flatnonzero(~result.done if recipe.stop_when_done else np.ones(trials, bool))
         if not len(active):
             break
+        engine.progress = _within_step(progress, step, limit)
         _update(engine, stages, recipe, optimizer, parameters, stage_of, active)
         since[active] += 1
         if step % check_every and step < limit:
@@ -152,12 +153,17 @@ def train(
                     stage_of[trial], since[trial] = number + 1, 0
                 else:
                     result.done[trial], result.steps[trial] = True, step
-        progress(step, limit)
+        progress(step / limit)
     result.weights = torch.stack(parameters)
     for unfinished in np.flatnonzero(~result.done):
         for number in range(int(stage_of[unfinished]), len(stages)):
             result.after_stage[number][unfinished] = result.weights[unfinished]
     return result
+
+
+def _within_step(progress: Callable[[float], None], step: int, limit: int) -> Callable[[float], None]:
+    """Turn the progress of one update into that of the training."""
+    return lambda share: progress((step - 1 + share) / limit)
 
 
 def _update(

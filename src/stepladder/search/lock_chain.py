@@ -96,7 +96,7 @@ def lock_chain(
 ) -> StagedProblem:
     """Build a chain with one lock for each stage and one prompt for each base rate, asked equally often.
 
-    By default the rewards' bound is 5/4 of the best response's, so that no response is rewarded for certain.
+    By default the reward bound is 1.1 times the best reward, so that no response is rewarded for certain.
     `merge=False` keeps all alphabet^K responses, to check by enumeration what the merged problem says.
 
     >>> problem = lock_chain([4.0, 4.0, 4.0])
@@ -115,7 +115,7 @@ def lock_chain(
         model.merged() if merge else model,
         targets.reshape(len(worths), -1),
         tuple(float(value) for value in stage_coverage),
-        1.25 * float(worths.sum()) if reward_bound is None else reward_bound,
+        1.1 * float(worths.sum()) if reward_bound is None else reward_bound,
     )
 
 

@@ -33,6 +33,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from stepladder.errors import InputError
 from stepladder.search.linear_softmax import Floats, LinearSoftmax
 from stepladder.search.rejection import Numbers, Rejection, first_success, pick
 from stepladder.search.spanner_sizes import Sizes
@@ -55,13 +56,27 @@ class Stage:
     start: Floats
     """The parameter that each run's reference already has, shape (runs, dimension).
 
-    Rewards are learned less what it accounts for, so that the best policy is the target's whatever the
-    reference.
+    Rewards are learned less what it accounts for. So if the reference is the policy of `start`, the best
+    policy is the one of `target`, whatever `start` is.
     """
     target: Floats
     """The parameter of the reward, shape (dimension,)."""
     reward_bound: float
     """A reward is this or nothing, with the mean that `target` gives: the noisiest there is."""
+
+    def __post_init__(self) -> None:
+        """Check that every run has a reference and a start."""
+        wanted = (self.runs, *self.model.base.shape)
+        if self.reference.shape != wanted:
+            raise InputError(f"must have shape {wanted}, got {self.reference.shape}", option="reference")
+        if self.start.shape[1:] != (self.model.dimension,) or self.target.shape != self.start.shape[1:]:
+            raise InputError(
+                f"and target must have {self.model.dimension} entries for each run, "
+                f"got {self.start.shape} and {self.target.shape}",
+                option="start",
+            )
+        if not self.reward_bound > 0:
+            raise InputError(f"must be positive, got {self.reward_bound:g}", option="reward_bound")
 
     @property
     def runs(self) -> int:

@@ -131,7 +131,8 @@ def learn(
     start, unit_cost = np.zeros((runs, model.dimension)), np.ones((runs, len(model.base)))
     results = []
     for step, covered in zip(steps, known, strict=True):
-        size = sizes(share, assumed_coverage or covered, problem.parameter_bound, constants)
+        counted_on = covered if assumed_coverage is None else assumed_coverage
+        size = sizes(share, counted_on, problem.parameter_bound, constants)
         stage = Stage(model, reference, start, problem.targets[step - 1], problem.reward_bound)
         found = spanner_sampling(stage, size, rng)
         law, cost = found.iterate.law(rng)

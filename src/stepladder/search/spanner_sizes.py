@@ -78,7 +78,7 @@ class Task:
 class Constants:
     """The numeric constants that the reconstruction leaves open."""
 
-    threshold: float = 0.3
+    threshold: float = 0.25
     """c: the larger, the closer the spanner phase looks."""
     explore: float = 0.005
     """T_exp as a share of the bracket."""

@@ -17,6 +17,7 @@ from stepladder.finetune.train import Recipe, train
 from stepladder.theory.bounds import Bounds
 from stepladder.theory.claims import FAILS, HOLDS, Case, Claim, equal, lower_bound, same_order, upper_bound
 from stepladder.theory.condition import CurriculumCost
+from stepladder.theory.neighbours import EasyToHard
 from stepladder.theory.pays import costs
 from stepladder.transformer import Readout
 
@@ -312,6 +313,26 @@ def predicted_ratio(case: Case) -> Claim:
     )
 
 
+def easy_to_hard(case: Case) -> Claim:
+    """E2H's condition beside ours."""
+    direct, curriculum = case.measured("no_curriculum"), case.measured("depth_increasing")
+    assert direct.crossing and curriculum.crossing
+    hardness = direct.crossing.value / curriculum.crossing.value
+    condition = EasyToHard(case.k + 1, accuracy=1.0, sensitivity=1.0, hardness=hardness)
+    measured = hardness / (case.k + 1)
+    agrees = condition.pays == (measured > 1)
+    return Claim(
+        "easy_to_hard",
+        "Remark e2h-relation",
+        "E2H's condition says the same as the measured ratio (its left side against m - 1)",
+        condition.earlier_stages,
+        hardness - 1,
+        HOLDS if agrees else FAILS,
+        "stages cost alike here, so e l = 1 and the condition reads k < m - 1; it takes m, how much harder "
+        "direct learning is, as given, where coverage predicts it",
+    )
+
+
 CHECKS = (
     success_decomposition,
     margin_first,
@@ -328,4 +349,5 @@ CHECKS = (
     signal_to_noise,
     curriculum_ratio,
     predicted_ratio,
+    easy_to_hard,
 )
