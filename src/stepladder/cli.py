@@ -43,10 +43,9 @@ def main(arguments: list[str] | None = None) -> None:
     name, *options = args
     if name not in COMMANDS:
         _fail(f"unknown command {name!r}; choose one of {', '.join(COMMANDS)}")
-    module = importlib.import_module(f"stepladder.commands.{name}")
-    command = _parse(module.Command, name, options)
     try:
-        command.run()
+        module = importlib.import_module(f"stepladder.commands.{name}")
+        _parse(module.Command, name, options).run()
     except InputError as error:
         option = f"--{error.option.replace('_', '-')} " if error.option else ""
         _fail(f"{name}: {option}{error.message}")

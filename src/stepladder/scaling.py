@@ -177,14 +177,15 @@ def solve(
         return bool(values(index).mean() >= question.target)
 
     found = _smallest_holding(passes, last)
+    window = range(0) if found is None else range(max(0, found - 3), found + 2)
+    around = [(grid(i), values(i)) for i in window]
     evaluations = tuple(
         (grid(i), float(tried[i].mean()), float(tried[i].std(ddof=1) / math.sqrt(len(tried[i]))))
         for i in sorted(tried)
     )
     if found is None:
         return Point(question, None, None, None, None, None, evaluations, np.empty(0))
-    window = range(max(0, found - 3), found + 2)
-    resampled = _crossings([(grid(i), values(i)) for i in window], question)
+    resampled = _crossings(around, question)
     hits = _first_hits(question, log, sweeps, found, report) if sweeps else None
     low, high = np.quantile(resampled, [0.025, 0.975])
     quantiles = None if hits is None else np.quantile(hits, [0.05, 0.5, 0.95], method="nearest")

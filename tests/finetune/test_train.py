@@ -108,6 +108,14 @@ def test_progress_rises_to_one_with_every_stage():
     assert set(seen) >= {0.25, 0.5, 0.75, 1.0}
 
 
+def test_one_long_update_of_real_rollouts_reports_every_chunk():
+    seen = []
+    engine = RolloutEngine(Setup(Target(Parity(3), (0,))), [0])
+    train(engine, no_curriculum(1), Recipe(samples=3 * CHUNK), 1, progress=seen.append)
+    assert sorted(set(seen)) == pytest.approx([1 / 3, 2 / 3, 1])
+    assert seen == sorted(seen)
+
+
 # ---- small steps: the mechanics
 
 

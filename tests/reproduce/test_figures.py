@@ -167,7 +167,7 @@ def test_at_test_time_each_depth_stands_for_itself(charts):
         depths = [series.y for series in panel.series]
         assert len(depths) == 4
         assert all(values[-1] == 1 for values in depths)
-        # EOS is often right by chance after wrong picks, so a caption must not say that it then counts as wrong.
+        # EOS is often right by chance after wrong picks: a caption must not say that it counts as wrong.
         assert depths[3][0] > depths[2][0]
     assert "count as wrong" not in charts["query-index"].caption
 

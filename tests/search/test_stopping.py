@@ -297,6 +297,8 @@ def test_the_leader_is_not_compared_with_itself_nor_with_arms_that_left():
     compared = pulled & (np.arange(5) != leader[:, None])
     ahead = good[np.arange(500), leader][:, None] - good
     assert (won - lost == ahead * compared).all()
+    assert not won[~compared].any()
+    assert not lost[~compared].any()
     assert (won >= 0).all()
     assert (lost >= 0).all()
     assert (won + lost <= 10).all()

@@ -1,4 +1,4 @@
-"""The checklist: every claim of the paper has values and a verdict, and the verdict is what mathematics says."""
+"""The checklist: every claim of the paper has values and a verdict, the one that mathematics dictates."""
 
 import math
 
@@ -57,6 +57,7 @@ EXPECTED = {
     "signal_to_noise": "loose",
     "curriculum_ratio": "order",
     "predicted_ratio": "order",
+    "easy_to_hard": "holds",
     # Search.
     "queries_terminal": "loose",
     "queries_family": "loose",
@@ -125,8 +126,8 @@ def test_the_length_law_fails_for_one_pick_at_any_d_and_later_for_more(claim):
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_the_lower_bound_on_direct_samples_loses_ground_as_d_grows(claim, k):
     """It is d^(2k+2); what is measured grows by about a factor d less."""
-    room = [claim("samples_direct", (d, k)).measured / d ** (2 * k + 2) for d in (8, 16, 32)]
-    assert room[0] > room[1] > room[2]
+    short, long = (claim("samples_direct", (d, k)).measured / d ** (2 * k + 2) for d in (8, 32))
+    assert short > 1.3 * long
     assert claim("samples_direct", (8, k)).verdict != FAILS
 
 

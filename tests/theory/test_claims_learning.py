@@ -1,4 +1,4 @@
-"""The values behind the claims about learning, found again: by enumeration, closed forms and plain simulation."""
+"""The values behind the claims about learning, found again by enumeration, closed forms and simulation."""
 
 import math
 from fractions import Fraction
@@ -212,6 +212,15 @@ def test_predicted_ratio_by_solving_its_equation(claim, case, part):
     assert found.measured == claim("curriculum_ratio", case).measured
 
 
+def test_easy_to_hard_with_stages_that_cost_alike(claim, case):
+    """With e l = 1 each of the k earlier stages costs as much as the last, so the condition is k < m - 1."""
+    _, k = case
+    found = claim("easy_to_hard", case)
+    last = claim("samples_depth_increasing", case).measured / (k + 1)
+    assert found.formula_value == k
+    assert found.measured == pytest.approx(claim("samples_direct", case).measured / last - 1)
+
+
 # ---- learning rates
 
 
@@ -232,23 +241,42 @@ def test_rate_of_a_from_the_closed_form_of_its_gradient(claim, case, part):
     assert found.formula_value == pytest.approx(2 * math.log(d) * d ** (k + 1))
 
 
-def test_rate_of_b_from_the_closed_forms_of_its_stages(claim, case, part):
-    """The gap of stage l is rate / (2 |legal|) times the chance to get there; discarded EOS trails by twice that."""
+def accuracy_of_b(case, rate):
+    """Run the population updates of B: masses on the target's path and off it, stage by stage."""
+    d, k = case
+    eos, queries, picks = d, (d, *range(k)), (*range(k), d)
+    legal = np.triu(np.ones((d + 1, d + 1), dtype=bool), 1)
+    legal[eos] = np.arange(d + 1) < d
+    W = np.zeros((d + 1, d + 1))
+
+    def policy():
+        weights = np.where(legal, np.exp(W - W.max(axis=1, keepdims=True)), 0)
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    for stage in range(1, k + 2):
+        law = policy()
+        on, off = 1.0, np.zeros(d + 1)
+        for step in range(stage - 1):
+            leaving = on * law[queries[step]]
+            on = leaving[picks[step]]
+            leaving[picks[step]] = 0
+            off = off @ law + leaving
+            off[eos] = 0
+        rewarded = off[:, None] * law / 2
+        rewarded[queries[stage - 1]] += on * law[queries[stage - 1]] / 2
+        rewarded[queries[stage - 1], picks[stage - 1]] += on * law[queries[stage - 1], picks[stage - 1]] / 2
+        if stage <= k:
+            rewarded[:, eos] = 0  # It ended before the cut and is discarded.
+        W = W + rate * (rewarded - law * rewarded.sum(axis=1, keepdims=True))
+    law = policy()
+    right = math.prod(law[query, pick] for query, pick in zip(queries, picks, strict=True))
+    return (1 + right) / 2
+
+
+def test_rate_of_b_by_running_its_population_updates(claim, case):
     d, _ = case
-    sizes = steps_of(part, case)
-
-    def accuracy(log_rate):
-        right = 1.0
-        for step, size in enumerate(sizes, start=1):
-            gap = math.exp(log_rate) * right / (2 * size)
-            rivals = (size - 1) * math.exp(-gap)
-            if 1 < step < len(sizes):
-                rivals = (size - 2) * math.exp(-gap) + math.exp(-2 * gap)
-            right *= 1 / (1 + rivals)
-        return (1 + right) / 2
-
     found = claim("rate_curriculum", case)
-    smallest = math.exp(brentq(lambda log_rate: accuracy(log_rate) - 0.99, 0, 40, xtol=1e-12))
+    smallest = math.exp(brentq(lambda log_rate: accuracy_of_b(case, math.exp(log_rate)) - 0.99, 1, 12))
     assert found.measured == pytest.approx(smallest, rel=1e-6)
     assert found.formula_value == pytest.approx(2 * math.log(d) * d**2)
 
@@ -266,7 +294,7 @@ def test_objective_variance(claim, case, part):
 
 
 def closed_moments(part, case):
-    """E|G|^2, |E G|^2 and sum_l S_l of the literal readout: all attention is 1/s, all scores (1[k=i] - 1/s)/s."""
+    """E|G|^2, |E G|^2 and sum_l S_l: with s legal picks attention is 1/s and a score is (1[k=i] - 1/s)/s."""
     d, k = case
     path = float(part.probability(d, tuple(range(k))))
     noise = {size: (1 - 1 / size) / size**2 for size in range(1, d + 1)}

@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.table import Table
 
 from stepladder.commands.console import print_json, stdout, whole_numbers
+from stepladder.errors import check_seed
 from stepladder.files import write_whole
 from stepladder.report.style import render
 from stepladder.report.tree_figure import draw_tree, grow, readable_depth, text_tree
@@ -41,8 +42,10 @@ class Command:
 
     def run(self) -> None:
         """Draw, write and print."""
+        check_seed(self.seed)
         tree = build_tree(self.task, self.d, self.alphabet)
-        target = Target(tree, whole_numbers(self.secret, "secret")) if self.secret else None
+        given = None if self.secret is None else whole_numbers(self.secret, "secret")
+        target = None if given is None else Target(tree, given)
         root = grow(tree, readable_depth(tree, self.depth), target)
         written = []
         if self.out is not None:

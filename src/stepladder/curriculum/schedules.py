@@ -25,7 +25,7 @@ def linear(start: float, end: float) -> Schedule:
     >>> linear(1.0, 3.0)(0.25)
     1.5
     """
-    return lambda progress: start + (end - start) * _clipped(progress)
+    return lambda progress: _between(start, end, _clipped(progress))
 
 
 def cosine(start: float, end: float) -> Schedule:
@@ -34,7 +34,7 @@ def cosine(start: float, end: float) -> Schedule:
     >>> cosine(0.9, 0.1)(0.5)
     0.5
     """
-    return lambda progress: start + (end - start) * (1 - math.cos(math.pi * _clipped(progress))) / 2
+    return lambda progress: _between(start, end, (1 - math.cos(math.pi * _clipped(progress))) / 2)
 
 
 def staircase(values: Sequence[float]) -> Schedule:
@@ -47,6 +47,11 @@ def staircase(values: Sequence[float]) -> Schedule:
         raise InputError("a staircase needs at least one value")
     steps = tuple(values)
     return lambda progress: steps[min(len(steps) - 1, int(len(steps) * _clipped(progress)))]
+
+
+def _between(start: float, end: float, share: float) -> float:
+    """Weigh the two ends, so that both are met exactly."""
+    return (1 - share) * start + share * end
 
 
 def _clipped(progress: float) -> float:

@@ -114,9 +114,9 @@ def check_countable(target: Target) -> float:
     tree = target.tree
     if tree.wrong_acceptance is None or tree.excludes is not None:
         raise InputError(
-            f"counts and exact need a task whose wrong chains are all accepted equally often "
-            f"(parity, sum), got {tree.name}; use rollout for it",
-            option="engine",
+            f"{tree.name} cannot be counted: its wrong chains are not all accepted equally often, as those of "
+            "parity and sum are; use one of these, or the engine rollout where there is a choice",
+            option="task",
         )
     return float(tree.wrong_acceptance)
 

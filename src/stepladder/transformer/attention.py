@@ -42,9 +42,9 @@ class Readout:
         """Refuse unknown readouts and temperatures that divide by zero."""
         if self.name not in get_args(ReadoutName):
             allowed = ", ".join(get_args(ReadoutName))
-            raise InputError(f"unknown readout {self.name!r}; choose one of {allowed}")
+            raise InputError(f"must be one of {allowed}, got {self.name!r}", option="readout")
         if not 0 < self.temperature < float("inf"):
-            raise InputError(f"the temperature must be positive and finite, got {self.temperature}")
+            raise InputError(f"must be positive and finite, got {self.temperature:g}", option="temperature")
 
     def log_probabilities(self, logits: Tensor, legal: Tensor) -> Tensor:
         """Return log pi over the last axis for attention `logits`; illegal picks get minus infinity."""
