@@ -169,3 +169,10 @@ def fit() -> Callable[..., float]:
         return float(chi2.sf(statistic, len(cells) - 1))
 
     return p_value
+
+
+# ---- collection
+
+# With --doctest-modules pytest would import every conftest.py as a module named `conftest`, and the second
+# one of that name is an error. They are loaded as plugins all the same.
+collect_ignore_glob = ["conftest.py", "*/conftest.py"]

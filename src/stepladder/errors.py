@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class InputError(ValueError):
     """Bad input. The command line prints its single line on stderr and exits with code 2.
@@ -31,3 +33,9 @@ def check_seed(seed: object) -> None:
     """Refuse a negative seed, which no random generator takes."""
     if isinstance(seed, int) and seed < 0:
         raise InputError(f"must be at least 0, got {seed}", option="seed")
+
+
+def check_choice(option: str, value: str, choices: Sequence[str]) -> None:
+    """Refuse a name that is not among the choices."""
+    if value not in choices:
+        raise InputError(f"{value!r} is unknown; choose one of {', '.join(choices)}", option=option)

@@ -13,6 +13,13 @@ def write_whole(path: Path, content: bytes | str) -> None:
     """Write `content` so that `path` never holds half of it, whatever interrupts the write."""
     data = content.encode() if isinstance(content, str) else content
     make_folder(path.parent)
+    try:
+        _write(path, data)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}", option="out") from error
+
+
+def _write(path: Path, data: bytes) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

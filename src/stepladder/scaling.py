@@ -28,7 +28,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from stepladder.errors import check_between, check_seed
+from stepladder.errors import InputError, check_between, check_seed
 
 Floats = npt.NDArray[np.float64]
 
@@ -87,12 +87,19 @@ class Log:
 
     path: Path | None
     known: dict[str, list[float]] = field(default_factory=dict)
+    cut_short: bool = False
+    """Whether the last line was interrupted, so that the next one must start afresh."""
 
     def __post_init__(self) -> None:
         """Read what is there."""
         if self.path is None or not self.path.exists():
             return
-        for line in self.path.read_text().splitlines():
+        try:
+            lines = self.path.read_text().splitlines(keepends=True)
+        except OSError as error:
+            raise InputError(f"{self.path} cannot be read: {error.strerror}", option="out") from error
+        self.cut_short = bool(lines) and not lines[-1].endswith("\n")
+        for line in lines:
             try:
                 entry = json.loads(line)
                 self.known[entry["key"]] = entry["values"]
@@ -106,7 +113,9 @@ class Log:
             self.known[key] = values.tolist()
             if self.path is not None:
                 with self.path.open("a") as file:
-                    file.write(json.dumps({"key": key, "values": self.known[key]}) + "\n")
+                    start = "\n" if self.cut_short else ""
+                    file.write(start + json.dumps({"key": key, "values": self.known[key]}) + "\n")
+                self.cut_short = False
         return np.asarray(self.known[key])
 
 

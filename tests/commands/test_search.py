@@ -165,7 +165,7 @@ def test_the_table_shows_path_queries_tokens_and_accuracy(run):
         (("--max-tokens", "-1"), ("--max-tokens", "between 1 and")),
         (("--trials", "0"), ("--trials", "between 1 and")),
         (("--seed", "-1"), ("--seed", "at least 0")),
-        (("--task", "recall", "--secret", "0,1"), ("--engine", "rollout")),
+        (("--task", "recall", "--secret", "0,1"), ("--task", "rollout")),
         (("--task", "parity", "--alphabet", "3"), ("--alphabet", "sum")),
         (("--task", "markov", "--d", "3", "--secret", "0,1", "--engine", "rollout"), ("--rule", "tells")),
         (("--secret", "2,1"), ("--secret", "goes back")),

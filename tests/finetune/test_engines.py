@@ -319,7 +319,7 @@ def test_validation_by_rollouts_estimates_the_exact_accuracy_of_a_stage(
 
 @pytest.mark.parametrize("name", ["counts", "exact"])
 def test_counting_is_refused_for_a_task_without_equal_acceptance_and_the_message_says_what_works(name):
-    with pytest.raises(InputError, match=r"parity, sum.*got recall; use rollout"):
+    with pytest.raises(InputError, match=r"task recall cannot be counted.*parity and sum.*engine rollout"):
         make_engine(name, Setup(Target(Recall(4), (0, 1))), [0])
 
 

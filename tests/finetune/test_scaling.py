@@ -377,7 +377,7 @@ def test_unsolved_points_are_left_out_of_the_fit():
         ({"learning_rate": 0.0}, "lr must be positive and finite"),
         ({"learning_rate": math.nan}, "lr must be positive and finite"),
         ({"secret": (0, 1, 2, 3, 4)}, "secret .* too deep"),
-        ({"task": "recall"}, "parity, sum.*got recall"),
+        ({"task": "recall"}, "task recall cannot be counted.*parity and sum"),
     ],
     ids=str,
 )

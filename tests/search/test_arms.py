@@ -350,33 +350,43 @@ def test_eos_is_forced_by_its_index_whatever_is_matched():
     assert (picked == 3).all()
 
 
-def accepted_by_value(target, arm, part_law, match):
-    """How often bai accepts an arm at the root, exactly: all inputs, all matching picks, all rollouts."""
+def root_rates(target, match, part_law):
+    """How often bai accepts each arm at the root, exactly: all inputs, all matching picks, all rollouts."""
     tree = target.tree
     paths = part_law(tree)
-    total = Fraction(0)
-    for letters in tree.all_inputs():
-        shown = [i for i in tree.legal() if (i == arm if match == "index" else letters[i] == letters[arm])]
-        wanted = int(letters[list(target.picks)].sum()) % 2
+    rates = [Fraction(0)] * tree.d
+    for letters in tree.all_inputs().tolist():
+        wanted = sum(letters[pick] for pick in target.picks) % 2
+        right = [Fraction(0)] * tree.d
         for path, mass in paths.items():
-            if path[0] in shown and int(letters[list(path)].sum()) % 2 == wanted:
-                total += mass * tree.d / len(shown)  # given its first pick, a path is d times as likely
-    return total / 2**tree.d
+            if sum(letters[pick] for pick in path) % 2 == wanted:
+                right[path[0]] += mass * tree.d  # given its first pick, a path is d times as likely
+        for arm in range(tree.d):
+            shown = [arm] if match == "index" else [i for i in range(tree.d) if letters[i] == letters[arm]]
+            rates[arm] += sum(right[i] for i in shown) / len(shown) / 2**tree.d
+    return rates
 
 
 @pytest.mark.parametrize(
-    ("secret", "by_index", "by_value"),
-    [((0, 1), Fraction(1, 24), Fraction(1, 128)), ((0, 1, 2), Fraction(1, 48), Fraction(-1, 576))],
+    ("d", "secret", "by_index", "by_value"),
+    [
+        (4, (0, 1), Fraction(1, 24), Fraction(1, 128)),
+        (4, (0, 1, 2), Fraction(1, 48), Fraction(-1, 576)),
+        (8, (0, 1, 2), Fraction(1, 672), Fraction(-683, 5_419_008)),
+    ],
     ids=str,
 )
 def test_matching_values_shrinks_bais_gap_and_for_the_papers_secret_reverses_it(
-    secret, by_index, by_value, part_law
+    d, secret, by_index, by_value, part_law
 ):
-    # d = 4. A gap 16/3 times smaller needs 28 times the queries; a negative one is beyond any number.
-    target = Target(Parity(4), secret)
+    # A gap 16/3 times smaller needs 28 times the queries; a negative one is beyond any number: position 2
+    # is then accepted more often than the correct 0.
+    target = Target(Parity(d), secret)
     for match, gap in ("index", by_index), ("value", by_value):
-        rates = [accepted_by_value(target, arm, part_law, match) for arm in range(4)]
+        rates = root_rates(target, match, part_law)
         assert rates[0] - max(rates[1:]) == gap
+        if gap < 0:
+            assert max(rates) == rates[2]
 
 
 @pytest.mark.parametrize("match", ["index", "value"])
@@ -385,7 +395,7 @@ def test_rollout_accepts_as_often_as_the_exact_rates_by_either_matching(secret, 
     target, times = Target(Parity(4), secret), 200_000
     arms = RolloutArms("bai", target, Part(target.tree), [18], match=match)
     accepted, _ = arms.pull(batch((), 1), np.array([[times] * 4 + [0]]))
-    exact = np.array([float(accepted_by_value(target, arm, part_law, match)) for arm in range(4)])
+    exact = np.array([float(rate) for rate in root_rates(target, match, part_law)])
     noise = np.sqrt(exact * (1 - exact) / times)
     assert (np.abs(accepted[0, :4] / times - exact) <= SIGMAS * noise).all()
 

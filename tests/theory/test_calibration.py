@@ -14,7 +14,7 @@ from stepladder.theory.pays import Calibration, pays
 
 PACKAGED = json.loads(files("stepladder.theory").joinpath("calibration.json").read_text())
 KNOWN = 10**14
-"""Trials at which even a rate of 2e-5, seen through an oracle that accepts half of all wrong chains, is known."""
+"""Trials at which even a rate of 2e-5 is known through an oracle that accepts half of all wrong chains."""
 
 
 def names(setting):
@@ -162,3 +162,21 @@ def test_both_verdicts_occur_among_the_held_out_settings():
     values = [row["measured"]["value"] for row in PACKAGED["held_out"]]
     assert min(values) < 0.6
     assert max(values) > 1e6
+
+
+# ---- what the calibration does not cover
+
+
+@pytest.mark.parametrize("setting", [Setting("sum", 8, (0, 1), 101), Setting("sum", 32, (0,), 1009)], ids=names)
+def test_between_calibrated_luck_and_none_the_prediction_understates_the_gain_by_less_than_a_factor_two(
+    setting,
+):
+    """Rewards of wrong chains are then too rare for a normal law; docs/pays.md says so."""
+    one = compare(setting, Log(None))
+    assert 1.2 < one.measured.value / one.predicted < 2
+
+
+def test_without_luck_the_prediction_is_inside_its_interval():
+    one = compare(Setting("sum", 8, (0, 1), 10007), Log(None))
+    low, high = one.predicted_interval(Calibration.packaged())
+    assert low <= one.measured.value <= high

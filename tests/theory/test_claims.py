@@ -1,12 +1,14 @@
 """The checklist: every claim of the paper has values and a verdict, the one that mathematics dictates."""
 
 import math
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stepladder.errors import InputError
+from stepladder.report.claims_page import claims_page
 from stepladder.theory.checklist import CHECKS, check_all
 from stepladder.theory.claims import (
     FAILS,
@@ -140,6 +142,19 @@ def test_checking_all_gives_the_claims_in_the_order_of_the_list():
 def test_a_claim_measured_twice_is_the_same():
     once, again = (check_all(Case(4, 2, trials=6)) for _ in range(2))
     assert once == again
+
+
+@pytest.mark.slow
+def test_the_page_of_the_repository_is_what_the_command_writes(claim, request):
+    """Run `make docs` after a change. Rounding errors below 1e-12 differ from machine to machine."""
+    settings = [(d, k) for d in (8, 16, 32) for k in (1, 2, 3)]
+    found = {setting: [claim(name, setting) for name in NAMES] for setting in settings}
+    pages = (
+        claims_page(found, Case(8, 1).trials),
+        (request.config.rootpath / "docs" / "theory.md").read_text(),
+    )
+    written, kept = (re.sub(r"\d\.\d+e-1[3-9] ", "0 ", page).splitlines() for page in pages)
+    assert written == kept
 
 
 # ---- the setting

@@ -10,9 +10,7 @@ from stepladder.transformer import Readout, TreeTransformer, path_weights
 from stepladder.trees import Parity, Target
 
 READOUTS = [
-    Readout(name, temperature)
-    for name in ("direct", "double_softmax")
-    for temperature in (0.1, 0.7, 1.0, 5.0)
+    Readout(name, temperature) for name in ("direct", "double_softmax") for temperature in (0.1, 0.7, 1.0, 5.0)
 ]
 SIZES = [2, 3, 6, 17]
 
@@ -141,9 +139,7 @@ def test_the_closed_form_score_of_every_pick_equals_autograd(readout, size, scal
 @sizes
 def test_weighted_picks_of_many_queries_give_their_reinforce_gradients_in_one_go(readout, size):
     logits, legal = random_case(size, seed=2)
-    counts = (
-        torch.randint(100, logits.shape, generator=torch.Generator().manual_seed(size)).double() * legal
-    )
+    counts = torch.randint(100, logits.shape, generator=torch.Generator().manual_seed(size)).double() * legal
     leaf = logits.clone().requires_grad_()
     law = readout.log_probabilities(leaf, legal).masked_fill(~legal, 0)
     (counts * law).sum().backward()

@@ -81,9 +81,7 @@ def test_the_base_models_next_pick_is_parts_by_the_literal_forward_pass(tree, re
     inputs = tree.draw_inputs(2, np.random.default_rng(0))
     with torch.no_grad():
         difference = max(
-            np.abs(
-                literal_law(model, picks, inputs).exp().numpy() - part.probabilities(as_batch(picks))
-            ).max()
+            np.abs(literal_law(model, picks, inputs).exp().numpy() - part.probabilities(as_batch(picks))).max()
             for picks in reachable(tree)
         )
     assert difference <= 1e-6

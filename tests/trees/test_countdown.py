@@ -58,9 +58,7 @@ def test_division_that_does_not_come_out_even_stays_a_ratio():
 @given(st.from_type(Target).filter(lambda target: isinstance(target.tree, Countdown)), st.data())
 def test_every_state_equals_exact_fraction_arithmetic(target, data):
     tree = target.tree
-    numbers = data.draw(
-        st.lists(st.integers(1, tree.alphabet), min_size=tree.numbers, max_size=tree.numbers)
-    )
+    numbers = data.draw(st.lists(st.integers(1, tree.alphabet), min_size=tree.numbers, max_size=tree.numbers))
     chain = target.chain(np.array([numbers]) - 1)[0]
     states = [Fraction(int(top), int(bottom)) for top, bottom in chain[:-1]]
     assert states == by_fractions(tree, target.picks, numbers)

@@ -89,9 +89,7 @@ def test_truncation_merges_every_longer_path_into_its_prefix(tree, way, policy_l
     assert fit(paths_of(rollout(policy, COUNT, seed=14, truncate=2)), truncated) > LEVEL
 
 
-def test_a_hint_and_a_truncation_together_give_the_conditional_law_of_the_cut_paths(
-    tree, way, policy_law, fit
-):
+def test_a_hint_and_a_truncation_together_give_the_conditional_law_of_the_cut_paths(tree, way, policy_law, fit):
     policy, hint = random_policy(tree), tree.legal()[:1]
     law = policy_law(policy, hint, 2)
     assert fit(paths_of(rollout(policy, COUNT, seed=15, start=hint, truncate=2)), law) > LEVEL

@@ -86,9 +86,7 @@ def test_a_tree_states_one_rate_for_wrong_chains_exactly_where_they_all_have_the
 @pytest.mark.parametrize(
     ("tree", "truth"), [(Parity(40), 1 / 2), (ModularSum(40, 5), 1 / 5)], ids=["parity", "sum"]
 )
-def test_a_path_with_too_many_letters_to_enumerate_is_sampled_and_its_interval_covers_the_truth(
-    tree, truth
-):
+def test_a_path_with_too_many_letters_to_enumerate_is_sampled_and_its_interval_covers_the_truth(tree, truth):
     target, wrong = Target(tree, tuple(range(0, 24, 2))), tuple(range(1, 24, 2))
     rate = acceptance(target, wrong, seed=1)
     assert not rate.exact
@@ -149,9 +147,7 @@ def test_the_family_rate_is_the_best_wrong_child_by_enumeration(tree):
     for depth in range(1, target.k + 1):
         history = secret[: depth - 1]
         wrong = set(tree.legal(history)) - {tree.eos, secret[depth - 1]}
-        best = max(
-            (agreement(tree, secret[:depth], (*history, child)) for child in wrong), default=Fraction(0)
-        )
+        best = max((agreement(tree, secret[:depth], (*history, child)) for child in wrong), default=Fraction(0))
         assert family_spurious_rate(target, depth).value == best
 
 

@@ -15,7 +15,16 @@ from rich.console import Console
 
 from stepladder.errors import InputError
 
-stdout = Console(highlight=False, soft_wrap=True)
+
+class PipeConsole(Console):
+    """A console that ends quietly when its reader went away, as in `stepladder ... | head`."""
+
+    def on_broken_pipe(self) -> None:
+        """Leave the ending to the command line."""
+        raise BrokenPipeError
+
+
+stdout = PipeConsole(highlight=False, soft_wrap=True)
 stderr = Console(stderr=True, highlight=False)
 
 

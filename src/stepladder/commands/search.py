@@ -154,12 +154,18 @@ class Command:
             "identified": paths.most_common(1)[0][0] if paths else None,
             "correct": float(found.correct.mean()),
             "complete": float(found.complete.mean()),
+            "undecided": self._reasons(found),
             "t_data": float(found.t_data.mean()),
             "t_comp": float(found.t_comp.mean()),
             "accuracy": spread(found.accuracy()),
             "index_accuracy": found.index_accuracy.tolist(),
             "depths": [self._depth(found, depth) for depth in range(1, len(found.depths) + 1)],
         }
+
+    def _reasons(self, found: Identification) -> dict[str, int]:
+        """Count the searches that cannot stand for their path, by reason."""
+        reasons = [found.undecided(search) for search in range(self.trials)]
+        return dict(Counter(reason for reason in reasons if reason is not None).most_common())
 
     def _depth(self, found: Identification, depth: int) -> list[dict[str, Any]]:
         """What the first search learned at a depth."""
@@ -195,9 +201,7 @@ class Command:
         for depth, share in enumerate(summary["index_accuracy"], start=1):
             table.add_row(f"depth {depth} correct", f"{share:.4f}")
         stdout.print(table)
-        reasons = Counter(found.undecided(search) for search in range(self.trials))
-        for reason, count in reasons.most_common():
-            if reason is not None:
-                stdout.print(f"{count} of {self.trials} searches: {reason}")
+        for reason, count in summary["undecided"].items():
+            stdout.print(f"{count} of {self.trials} searches: {reason}")
         if self.out is not None:
             stdout.print(f"wrote {self.out}")

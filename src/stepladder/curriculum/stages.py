@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from stepladder.errors import InputError
+from stepladder.errors import InputError, check_choice
 
 MethodName = Literal["no_curriculum", "depth_increasing", "hint_decreasing"]
 METHODS: tuple[MethodName, ...] = get_args(MethodName)
@@ -86,6 +86,7 @@ def stages_of(method: MethodName, k: int, scoring: Scoring = "step") -> tuple[St
     """Return the stages of a method for a target of k picks."""
     if k < 1:
         raise InputError(f"must be at least 1, got {k}", option="k")
+    check_choice("method", method, METHODS)
     match method:
         case "no_curriculum":
             return no_curriculum(k)

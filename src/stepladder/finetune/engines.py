@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from stepladder.curriculum import Stage
-from stepladder.errors import check_between
+from stepladder.errors import check_between, check_choice
 from stepladder.finetune.flow import Draws, Flow, Means, check_countable, flow, surviving_laws
 from stepladder.finetune.setup import Law, Setup
 from stepladder.scaling import LARGEST
@@ -194,6 +194,7 @@ def check_samples(samples: int) -> None:
 
 def make_engine(name: EngineName, setup: Setup, seeds: Sequence[int]) -> Engine:
     """Build an engine for trials with the given seeds."""
+    check_choice("engine", name, get_args(EngineName))
     match name:
         case "counts":
             return CountsEngine(setup, seeds)

@@ -20,6 +20,7 @@ from stepladder.curriculum import no_curriculum
 from stepladder.errors import InputError
 from stepladder.finetune.engines import stage_accuracy
 from stepladder.finetune.setup import Setup
+from stepladder.scaling import LARGEST
 from stepladder.transformer import TreeTransformer
 from stepladder.trees import Policy, TerminalOracle, rollout
 from stepladder.trees.tree import Picks
@@ -57,10 +58,21 @@ def greedy_law(law: Floats) -> Floats:
     return even
 
 
+def check_tests(setup: Setup, tests: int) -> None:
+    """Refuse a number of fresh inputs that means nothing for the task."""
+    if not 0 <= tests <= LARGEST:
+        most = "" if tests < 0 else f"; at most {LARGEST:g}"
+        raise InputError(f"must be 0 (exact) or a number of fresh inputs, got {tests}{most}", option="test")
+    if not tests and setup.target.tree.wrong_acceptance is None:
+        raise InputError(
+            f"0 (exact) needs parity or sum; give a number of fresh inputs for {setup.target.tree.name}",
+            option="test",
+        )
+
+
 def evaluate(setup: Setup, weights: Tensor, tests: int, seed: int) -> Evaluation:
     """Evaluate every trial on `tests` fresh inputs; 0 asks for the exact value (parity and sums)."""
-    if tests < 0:
-        raise InputError(f"must be 0 (exact) or a number of fresh inputs, got {tests}", option="test")
+    check_tests(setup, tests)
     if setup.target.tree.wrong_acceptance is None:
         return _rolled_out(setup, weights, tests, seed)
     law = setup.law(weights)
@@ -77,11 +89,6 @@ def evaluate(setup: Setup, weights: Tensor, tests: int, seed: int) -> Evaluation
 
 def _rolled_out(setup: Setup, weights: Tensor, tests: int, seed: int) -> Evaluation:
     """Evaluate a task whose accuracy has no closed form."""
-    if not tests:
-        raise InputError(
-            f"0 (exact) needs parity or sum; give a number of fresh inputs for {setup.target.tree.name}",
-            option="test",
-        )
     target = setup.target
     rates, index = [], []
     for trial, own in enumerate(weights):

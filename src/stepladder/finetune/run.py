@@ -17,7 +17,7 @@ from torch import Tensor
 from stepladder.curriculum import MethodName, Scoring, Stage, stages_of
 from stepladder.errors import check_between, check_seed
 from stepladder.finetune.engines import EngineName, make_engine
-from stepladder.finetune.evaluate import evaluate
+from stepladder.finetune.evaluate import check_tests, evaluate
 from stepladder.finetune.setup import Setup
 from stepladder.finetune.train import Recipe, train
 
@@ -73,6 +73,7 @@ def finetune(
     """
     check_between("trials", trials, 1, 10**6)
     check_seed(seed)
+    check_tests(setup, tests)
     started = time.perf_counter()
     stages = stages_of(method, setup.target.k, scoring)
     accuracy, greedy, index, updates, done = [], [], [], [], []

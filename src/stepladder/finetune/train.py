@@ -12,7 +12,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from stepladder.curriculum import Advance, AfterSteps, AtAccuracy, Stage
-from stepladder.errors import InputError, check_between
+from stepladder.errors import InputError, check_between, check_choice
 from stepladder.finetune.engines import Engine, check_samples
 
 OptimizerName = Literal["one_step", "sgd", "adam", "adamw", "muon"]
@@ -46,6 +46,9 @@ class Recipe:
 
     def __post_init__(self) -> None:
         """Check every number."""
+        check_choice("optimizer", self.optimizer, get_args(OptimizerName))
+        if not self.learning_rates:
+            raise InputError("needs at least one value", option="lr")
         for rate in self.learning_rates:
             if not (rate > 0 and math.isfinite(rate)):
                 raise InputError(f"must be positive and finite, got {rate:g}", option="lr")

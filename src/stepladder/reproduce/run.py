@@ -68,7 +68,7 @@ def reproduce(
 ) -> dict[str, Any]:
     """Compute the figures that are missing and write results.json; `step` hears of every figure."""
     scale = QUICK if plan.quick else FULL
-    key = {"scale": asdict(scale), "seed": plan.seed}
+    key = _key(plan)
     make_folder(plan.out / "data")
     log = Log(plan.out / "data" / "evaluations.jsonl")
     results: dict[str, Any] = {"quick": plan.quick, "seed": plan.seed, "figures": {}}
@@ -86,6 +86,16 @@ def reproduce(
             _draw(plan.out, Chart.from_json(data))
     write_whole(plan.out / "results.json", json.dumps(results, indent=1, allow_nan=False) + "\n")
     return results
+
+
+def pending(plan: Reproduction) -> tuple[str, ...]:
+    """Return the figures that a run of the plan would have to compute."""
+    key = _key(plan)
+    return tuple(name for name in plan.wanted if _saved(plan.out / "data" / f"{name}.json", key) is None)
+
+
+def _key(plan: Reproduction) -> dict[str, Any]:
+    return {"scale": asdict(QUICK if plan.quick else FULL), "seed": plan.seed}
 
 
 def _compute(name: str, scale: Scale, seed: int, log: Log) -> Any:

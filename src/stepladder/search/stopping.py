@@ -187,6 +187,12 @@ def paper_rule(method: SearchMethod, target: Target, delta: float) -> Fixed:
                 option="rule",
             )
         sizes = [d**2 * (1 - rate) ** -2 * confidence for rate in rates]
+    if max(sizes) > LARGEST_PULLS:
+        raise InputError(
+            f"is out of reach: the paper's number of queries per arm is {max(sizes):.1g} here, over "
+            f"{LARGEST_PULLS:.0g}; use a smaller d or a shorter secret",
+            option="secret",
+        )
     return Fixed(tuple(math.ceil(size) for size in sizes))
 
 
@@ -197,7 +203,7 @@ def adaptive_rule(method: SearchMethod, target: Target, delta: float) -> Adaptiv
     equally good, and would ask forever.
     """
     rounds = paper_rule(method, target, delta).per_depth
-    return Adaptive(delta / (target.k + 1), tuple(20 * m for m in rounds))
+    return Adaptive(delta / (target.k + 1), tuple(min(20 * m, LARGEST_PULLS) for m in rounds))
 
 
 def check_delta(delta: float) -> None:

@@ -26,7 +26,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from stepladder.errors import InputError
+from stepladder.errors import InputError, check_choice
 
 ReadoutName = Literal["direct", "double_softmax"]
 
@@ -40,9 +40,7 @@ class Readout:
 
     def __post_init__(self) -> None:
         """Refuse unknown readouts and temperatures that divide by zero."""
-        if self.name not in get_args(ReadoutName):
-            allowed = ", ".join(get_args(ReadoutName))
-            raise InputError(f"must be one of {allowed}, got {self.name!r}", option="readout")
+        check_choice("readout", self.name, get_args(ReadoutName))
         if not 0 < self.temperature < float("inf"):
             raise InputError(f"must be positive and finite, got {self.temperature:g}", option="temperature")
 
