@@ -123,6 +123,14 @@ def test_the_page_of_the_repository_names_every_claim_of_the_checklist(answer, r
     assert [one for one in ids if f"`{one}`" not in page] == []
 
 
+def test_the_page_of_the_command_lists_the_claims_that_fail_and_every_key(answer, request):
+    page = (request.config.rootpath / "docs" / "commands" / "theory.md").read_text()
+    claims = answer("theory", "--trials", "20")["claims"]
+    listed = page.split(".id'\n")[1].split("```")[0].split()
+    assert listed == [claim["id"] for claim in claims if claim["verdict"] == "fails"]
+    assert [key for key in claims[0] if f"`{key}`" not in page] == []
+
+
 # ---- the calibration
 
 

@@ -217,7 +217,7 @@ def test_counts_can_leave_the_tokens_out_without_touching_the_decisions():
 
 def test_counts_refuses_a_tree_whose_wrong_chains_are_not_all_accepted_equally_often():
     target = Target(Recall(3), (0, 1))
-    with pytest.raises(InputError, match="recall; use rollout"):
+    with pytest.raises(InputError, match="recall cannot be counted"):
         CountsArms("ltar", target, Part(target.tree), [0])
 
 

@@ -133,7 +133,7 @@ def test_a_depth_the_target_does_not_have_is_refused(depth):
 
 
 def test_a_tree_whose_wrong_chains_differ_in_acceptance_is_refused():
-    with pytest.raises(InputError, match="parity, sum"):
+    with pytest.raises(InputError, match="wrong chains"):
         branches(Target(Recall(4, 3), (0, 1)), 1)
 
 

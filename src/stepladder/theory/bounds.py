@@ -48,7 +48,7 @@ class Bounds:
     def __post_init__(self) -> None:
         """Check the parameters."""
         check_between("d", self.d, 2, 10**6)
-        check_between("k", self.k, 1, self.d)
+        check_between("k", self.k, 1, min(self.d, 20))
         check_between("rho", self.rho, 0, 0.999999)
         check_between("beta", self.beta, 1e-9, 1e9)
 
@@ -115,4 +115,6 @@ def required_gap(error: float, tokens: int, legal: int, beta: float) -> float:
             f"no attention reaches an error of {error:g} at temperature {beta:g}: it would have to be "
             f"{attention:.3g}; use a temperature below {1 / math.log(tokens * (1 - error) / error):.3g}"
         )
-    return math.log((legal - 1) * attention / (1 - attention)) if legal > 1 else 0.0
+    if legal == 1 or attention <= 0:
+        return 0.0
+    return math.log((legal - 1) * attention / (1 - attention))
