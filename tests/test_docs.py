@@ -27,14 +27,12 @@ TABLE_LINE = re.compile(r"^[┏┃┡│└├╭╰]")
 
 TOO_LONG = {
     "reproduce --quick --out runs/quick": "the whole quick run is tested in tests/reproduce/test_whole_run.py",
-    "reproduce accuracy": "minutes at full size",
-    "theory --claims": "minutes: every claim at nine sizes",
     "theory --calibration": "minutes: the calibration of `pays`",
 }
 """Commands that are only parsed, by how they begin, and why."""
 
-SLOW = ("complexity", "theory", "reproduce")
-"""Commands whose examples may take more than ten seconds on a busy core."""
+SLOW = ("complexity", "theory", "search --method bai", "python docs/spanner.md")
+"""Examples that may take more than ten seconds on a busy core, by how they begin."""
 
 
 class Block(NamedTuple):
@@ -82,14 +80,25 @@ def shown_commands() -> list[Example]:
                         found.append((f"{name_of(page)}:{number}", words.removeprefix("stepladder "), []))
                 elif block.language == "console" and fresh and found:
                     found[-1][2].append(line)
-    return [Example(place, command.split("  #")[0].strip(), tuple(shown)) for place, command, shown in found]
+    return [
+        # What another program makes of the output, or a remark, is not ours to check.
+        Example(place, re.split(r"  #| \| ", command)[0].strip(), () if " | " in command else tuple(shown))
+        for place, command, shown in found
+    ]
+
+
+def slow_if_it_is(value: Example | Path) -> pytest.param:
+    """Mark what takes long."""
+    if isinstance(value, Path):
+        name, start = name_of(value), f"python {name_of(value)}"
+    else:
+        name, start = value.place, value.command
+    return pytest.param(value, marks=[pytest.mark.slow] if start.startswith(SLOW) else [], id=name)
 
 
 EXAMPLES = shown_commands()
 RUN = [
-    pytest.param(
-        example, marks=[pytest.mark.slow] if example.command.startswith(SLOW) else [], id=example.place
-    )
+    slow_if_it_is(example)
     for example in EXAMPLES
     if example.shown and not example.command.startswith(tuple(TOO_LONG))
 ]
@@ -192,7 +201,7 @@ def python_pages() -> list[Path]:
     return [page for page in PAGES if any(block.language == "python" for block in blocks(page))]
 
 
-@pytest.mark.parametrize("page", python_pages(), ids=name_of)
+@pytest.mark.parametrize("page", [slow_if_it_is(page) for page in python_pages()])
 def test_python_on_a_page_runs_and_prints_what_is_shown(page):
     names: dict[str, object] = {}
     for block in blocks(page):
@@ -213,7 +222,8 @@ def anchors(page: Path) -> set[str]:
     """The anchors of a page's headings, as code hosts make them."""
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+    given = set(re.findall(r"<a (?:id|name)=\"([^\"]+)\"", text))
+    return given | {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -232,7 +242,7 @@ def test_links_on_a_page_lead_somewhere(page):
 
 def test_every_command_has_a_page_and_every_page_is_linked_to():
     pages = {page.stem for page in (ROOT / "docs" / "commands").glob("*.md")}
-    assert pages >= set(COMMANDS) - {"theory"}
+    assert pages >= set(COMMANDS)
     linked = {
         (page.parent / link.partition("#")[0]).resolve()
         for page in PAGES

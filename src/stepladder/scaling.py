@@ -255,7 +255,8 @@ def _first_hits(
     hits = np.full(sweeps, grid(found))
     waiting = np.ones(sweeps, dtype=np.bool_)
     points = np.arange(SWEEP_FINENESS * math.log2(grid(found)) + 1) / SWEEP_FINENESS
-    for samples in np.unique(np.ceil(2**points).astype(np.int64)).tolist():
+    sizes = np.unique(np.ceil(2**points).astype(np.int64))
+    for samples in sizes[sizes <= grid(found)].tolist():
         report(f"{question.name} d={question.d}: first hits at n = {samples:,}")
         count = int(waiting.sum())
         key = json.dumps(["sweep", describe(question), samples, count, sweeps])

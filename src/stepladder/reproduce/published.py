@@ -102,6 +102,8 @@ def _unit(row: Published) -> str:
 def verdict(row: Published, needed: int, spread: list[int], success: float) -> str:
     """Say how the published figure compares, in words."""
     share = f"{success:.0%} of fresh trials reach 99% there"
+    if not row.converged and row.size >= needed:
+        return f"disagrees: published as not converged, yet a fixed n of {needed:,} suffices ({share})"
     if not row.converged:
         return (
             f"agrees: not converged by the published n ({share}); it takes {needed / row.size:.0f} times more"

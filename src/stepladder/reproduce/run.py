@@ -111,9 +111,11 @@ def _saved(path: Path, key: dict[str, Any]) -> Any:
     """Return a figure's data if it was computed for the same key."""
     try:
         saved = json.loads(path.read_text())
-    except (OSError, json.JSONDecodeError):
+    except (OSError, ValueError):
         return None
-    return saved["data"] if saved.get("key") == key else None
+    if not isinstance(saved, dict) or saved.get("key") != key:
+        return None
+    return saved.get("data")
 
 
 def _draw(folder: Path, chart: Chart) -> None:

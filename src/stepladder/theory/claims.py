@@ -94,6 +94,8 @@ def loose(factor: float) -> str:
 
 def upper_bound(formula: float, measured: float) -> str:
     """Judge measured <= formula."""
+    if measured <= 0 < formula:
+        return HOLDS
     return loose(formula / measured) if measured <= formula * (1 + 1e-9) else FAILS
 
 
@@ -104,7 +106,7 @@ def lower_bound(formula: float, measured: float) -> str:
 
 def same_order(formula: float, measured: float, factor: float) -> str:
     """Judge measured = Theta(formula), with the factor that the constants may hide."""
-    apart = max(formula / measured, measured / formula) if formula and measured else float("inf")
+    apart = max(formula / measured, measured / formula) if formula > 0 and measured > 0 else float("inf")
     if apart <= 1 + 1e-9:
         return HOLDS
     return f"holds within a factor {apart:.3g}" if apart <= factor else FAILS

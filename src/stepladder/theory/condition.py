@@ -33,7 +33,7 @@ class CurriculumCost:
 
     def __post_init__(self) -> None:
         """Costs are positive, and there is at least one stage."""
-        if not self.stages or min(*self.stages, self.direct) <= 0:
+        if not self.stages or not all(cost > 0 for cost in (*self.stages, self.direct)):
             raise InputError(
                 f"costs must be positive, with at least one stage; got direct {self.direct:g} "
                 f"and stages {list(self.stages)}"

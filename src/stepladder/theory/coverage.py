@@ -53,10 +53,10 @@ class SuccessRate:
         return self._map(lambda rate: 1 / rate)
 
     def rejection_cost(self, delta: float) -> Estimate:
-        """Draws for one correct chain with probability 1 - delta, exactly: log(delta) / log(1 - p)."""
+        """Draws for one correct chain with probability 1 - delta, log(delta) / log(1 - p), at least 1."""
         if not 0 < delta < 1:
             raise InputError(f"must lie strictly between 0 and 1, got {delta:g}", option="delta")
-        return self._map(lambda rate: 1.0 if rate >= 1 else math.log(delta) / math.log1p(-rate))
+        return self._map(lambda rate: 1.0 if rate >= 1 else max(1.0, math.log(delta) / math.log1p(-rate)))
 
     @property
     def squared_margin_cost(self) -> Estimate:

@@ -48,7 +48,10 @@ class EasyToHard:
         step = (self.accuracy * self.sensitivity) ** 2
         if math.isclose(step, 1):
             return float(self.stages - 1)
-        return float((step ** (1 - self.stages) - 1) / (1 - step))
+        try:
+            return float((step ** (1 - self.stages) - 1) / (1 - step))
+        except OverflowError:
+            return math.inf
 
     @property
     def pays(self) -> bool:

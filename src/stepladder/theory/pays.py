@@ -33,8 +33,8 @@ import numpy.typing as npt
 from scipy.special import ndtr
 from scipy.stats import t as student
 
-from stepladder.errors import InputError, check_between
-from stepladder.scaling import Interval
+from stepladder.errors import InputError, check_between, check_seed
+from stepladder.scaling import LARGEST, Interval
 
 Floats = npt.NDArray[np.float64]
 Counts = Sequence[tuple[int, int]]
@@ -113,6 +113,7 @@ def pays(
     """
     if (hints is None) == (levels is None):
         raise InputError("give success counts either by hint length or by level")
+    check_seed(seed)
     check_between("spurious", spurious, 0, 0.999)
     check_between("accuracy", accuracy, 0.5, 0.999999)
     counts = _checked(hints if hints is not None else levels or ())
@@ -130,7 +131,8 @@ def pays(
     verdict = _verdict(ratio)
     more = None
     if verdict == "cannot tell":
-        scales = (2**power for power in range(1, 31))
+        most = int(counts[:, 1].max())
+        scales = (2**power for power in range(1, 31) if most * 2**power <= LARGEST)
         enough = next((scale for scale in scales if _verdict(predict(scale)[0]) != "cannot tell"), None)
         more = None if enough is None else int(counts[:, 1].max()) * enough
     return Prediction(verdict, ratio, direct, curriculum, len(counts), more)
@@ -173,9 +175,14 @@ def _solve(signal: Floats, rivals: Floats, allowed: float) -> Floats:
 
 
 def _checked(counts: Counts) -> npt.NDArray[np.int64]:
-    if not counts:
+    if not len(counts):
         raise InputError("there is no success rate; give (successes, trials) for each hint length or level")
+    shape = np.shape(np.asarray(counts, dtype=object))
+    if len(shape) != 2 or shape[1] != 2:
+        raise InputError(f"success rates must be pairs (successes, trials), got {list(counts)}")
     for successes, trials in counts:
+        if successes != int(successes) or trials != int(trials):
+            raise InputError(f"{successes} of {trials} are not whole numbers of successes and trials")
         if not 0 <= successes <= trials or trials < 1:
             raise InputError(f"{successes} successes of {trials} trials is not a success rate")
     return np.asarray(counts, dtype=np.int64)
