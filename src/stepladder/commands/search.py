@@ -29,9 +29,9 @@ from stepladder.search import (
     identify,
     paper_rule,
 )
-from stepladder.search.arms import Match, SearchEngineName
+from stepladder.search.arms import Match, SearchEngineName, check_delta
 from stepladder.search.budget import LARGEST
-from stepladder.search.stopping import RuleName, check_delta
+from stepladder.search.stopping import RuleName
 from stepladder.trees import Part, Target
 from stepladder.trees.catalogue import TaskName, build_tree
 

@@ -78,8 +78,8 @@ def query_index(scale: Scale, seed: int) -> Chart:
     return Chart(
         "query-index",
         "Index selection at test time",
-        f"Share of {scale.trials} searches whose pick at each depth is the target's, d = 8, k = 3. After a wrong "
-        "pick a later one can still be right by chance, EOS most of all.",
+        f"Share of {scale.trials} searches whose pick at each depth is the target's, d = 8, k = 3. After a "
+        "wrong pick a later one can still be right by chance, EOS most of all.",
         "Fig. Index Selection (test-time scaling)",
         panels,
     )

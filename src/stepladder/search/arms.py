@@ -42,6 +42,12 @@ SearchEngineName = Literal["counts", "rollout"]
 Floats = npt.NDArray[np.float64]
 
 
+def check_delta(delta: float) -> None:
+    """Refuse a confidence parameter outside (0, 1)."""
+    if not 0 < delta < 1:
+        raise InputError(f"must lie strictly between 0 and 1, got {delta:g}", option="delta")
+
+
 class Arms(ABC):
     """Pulls the arms of a batch of searches, all at the same depth, each after its own picks."""
 
@@ -123,6 +129,8 @@ class CountsArms(Arms):
         last = histories[:, -1] if histories.shape[1] else np.full(len(histories), self.target.tree.eos)
         chance = self.law[last]
         pulled = pulls > 0
+        if (chance[pulled] <= 0).any():
+            raise InputError("the base model never makes one of the picks, so it cannot be forced")
         tries = pulls.copy()
         tries[pulled] += self.rng.negative_binomial(pulls[pulled], chance[pulled])
         return tries
@@ -135,7 +143,10 @@ class CountsArms(Arms):
             # A chain that is not the true one is a little less likely to be as long as the true one.
             other = lengths[on_path, self.target.path[depth - 1]]
             other[:, rest - 1] = np.maximum(other[:, rest - 1] - self._finish(depth), 0)
-            lengths[on_path, self.target.path[depth - 1]] = other / other.sum(axis=-1, keepdims=True)
+            # Where the rest of the path is certain there are no others, and any law will do.
+            total_other = other.sum(axis=-1, keepdims=True)
+            share = np.divide(other, total_other, out=np.ones_like(other), where=total_other > 0)
+            lengths[on_path, self.target.path[depth - 1]] = share / share.sum(axis=-1, keepdims=True)
         counts = self.draws.split(pulls - true, lengths)
         each = np.arange(1, self.lengths.shape[1] + 1)
         total: Numbers = (counts * each).sum(axis=(1, 2)) + true.sum(axis=1) * rest
@@ -171,6 +182,7 @@ class RolloutArms(Arms):
         super().__init__(method, target, base)
         if match not in ("index", "value"):
             raise InputError(f"must be index or value, got {match!r}", option="match")
+        check_delta(delta)
         self.rng = np.random.default_rng(list(seed))
         self.match = match
         d = target.tree.d
@@ -219,6 +231,8 @@ class RolloutArms(Arms):
     ) -> tuple[npt.NDArray[np.int64], int]:
         """Alg. fxrs: emit picks for every input until each matches; returns the picks and the tries."""
         law = self.base.probabilities(history.reshape(1, len(history)))[0]
+        if law[arm] <= 0:
+            raise InputError(f"the base model never picks position {arm} here, so it cannot be forced")
         picked = np.full(len(inputs), -1)
         waiting = np.arange(len(inputs))
         tokens, tries, limit = 0, 0, self.retries

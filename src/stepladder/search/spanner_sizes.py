@@ -34,7 +34,7 @@ import math
 from dataclasses import dataclass
 
 from stepladder.errors import InputError
-from stepladder.search.stopping import check_delta
+from stepladder.search.arms import check_delta
 
 LARGEST_DRAWS = 10**15
 """Beyond this many draws per call, counts no longer fit 64 bits once they are summed."""

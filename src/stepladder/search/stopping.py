@@ -31,7 +31,7 @@ from scipy.special import betaln
 from scipy.stats import beta
 
 from stepladder.errors import InputError, check_between
-from stepladder.search.arms import Arms, SearchMethod
+from stepladder.search.arms import Arms, SearchMethod, check_delta
 from stepladder.search.budget import Ledger, Numbers
 from stepladder.trees import Target, family_spurious_rate
 from stepladder.trees.tree import Mask, Picks
@@ -204,9 +204,3 @@ def adaptive_rule(method: SearchMethod, target: Target, delta: float) -> Adaptiv
     """
     rounds = paper_rule(method, target, delta).per_depth
     return Adaptive(delta / (target.k + 1), tuple(min(20 * m, LARGEST_PULLS) for m in rounds))
-
-
-def check_delta(delta: float) -> None:
-    """Refuse a confidence parameter outside (0, 1)."""
-    if not 0 < delta < 1:
-        raise InputError(f"must lie strictly between 0 and 1, got {delta:g}", option="delta")
