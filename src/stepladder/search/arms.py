@@ -130,7 +130,7 @@ class CountsArms(Arms):
         chance = self.law[last]
         pulled = pulls > 0
         if (chance[pulled] <= 0).any():
-            raise InputError("the base model never makes one of the picks, so it cannot be forced")
+            raise InputError("the base model never picks one of the arms, so it cannot be forced")
         tries = pulls.copy()
         tries[pulled] += self.rng.negative_binomial(pulls[pulled], chance[pulled])
         return tries
