@@ -154,12 +154,12 @@ class Point:
 
 
 def grid(index: int) -> int:
-    """Return the grid's n: 1, 2, 3, 4, 6, 8, 12 (rounded up from 2^(i/2)).
+    """Return the grid's n: 1, then 2^(i/2) from i = 2 on, rounded up, so that no n stands twice.
 
-    >>> [grid(i) for i in (0, 1, 2, 3, 4, 18)]
-    [1, 2, 2, 3, 4, 512]
+    >>> [grid(i) for i in (0, 1, 2, 3, 4, 17)]
+    [1, 2, 3, 4, 6, 512]
     """
-    return math.ceil(2 ** (index / 2) - 1e-9)
+    return math.ceil(2 ** ((index + 1) / 2) - 1e-9) if index else 1
 
 
 def describe(question: Question) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def solve(
 ) -> Point:
     """Find n99, the crossing and, unless `sweeps` is 0, the first hit of one question."""
     tried: dict[int, Floats] = {}
-    last = 2 * int(math.log2(LARGEST))
+    last = 2 * int(math.log2(LARGEST)) - 1
 
     def values(index: int) -> Floats:
         if index not in tried:

@@ -70,17 +70,17 @@ def question(**changes):
 
 
 def test_the_grid_goes_up_by_the_square_root_of_two_through_every_power_of_two():
-    assert [grid(2 * power) for power in range(50)] == [2**power for power in range(50)]
-    values = [grid(index) for index in range(2 * 49 + 2)]
+    assert [grid(max(0, 2 * power - 1)) for power in range(50)] == [2**power for power in range(50)]
+    values = [grid(index) for index in range(2 * 49 + 1)]
     assert values == sorted(values)
     assert values[-1] <= LARGEST
-    for index in range(8, 99):
+    for index in range(7, 98):
         assert values[index + 1] / values[index] == pytest.approx(math.sqrt(2), rel=0.04)
-    assert [grid(index) for index in (17, 18, 19, 20, 21, 22, 23)] == [363, 512, 725, 1024, 1449, 2048, 2897]
+    assert [grid(index) for index in (16, 17, 18, 19, 20, 21, 22)] == [363, 512, 725, 1024, 1449, 2048, 2897]
 
 
-def test_from_two_on_no_two_grid_points_are_the_same_n_so_that_holding_at_the_next_one_means_something():
-    assert all(grid(index) < grid(index + 1) for index in range(2, 98))
+def test_no_two_grid_points_are_the_same_n_so_that_holding_at_the_next_one_means_something():
+    assert all(grid(index) < grid(index + 1) for index in range(98))
 
 
 # ---- the smallest n that holds

@@ -409,3 +409,16 @@ def test_an_unknown_matching_is_refused_by_name():
 def test_a_delta_outside_0_to_1_sets_no_retry_limit(delta):
     with pytest.raises(InputError, match="delta must lie strictly between 0 and 1"):
         RolloutArms("ltar", TINY, Part(TINY.tree), [0], delta=delta)
+
+
+@METHODS
+def test_more_tokens_than_can_be_counted_are_refused_and_never_a_wrong_number(method):
+    # The most pulls a rule allows, 1e15 per arm, on the largest d of the sweeps: about 2e19 tokens.
+    target = Target(Parity(128), (0, 1))
+    arms = CountsArms(method, target, Part(target.tree), [6])
+    pulls = np.full((1, 129), 10**15) * target.tree.legal_mask(batch((), 1))
+    try:
+        _, tokens = arms.pull(batch((), 1), pulls)
+    except InputError:
+        return
+    assert float(tokens[0]) == pytest.approx(1e15 * 128 * 128, rel=0.1)

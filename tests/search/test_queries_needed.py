@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.stats import chi2_contingency
 
 from stepladder.errors import InputError
 from stepladder.scaling import Log, fit_exponent, solve
@@ -128,3 +129,13 @@ def test_a_question_that_cannot_be_answered_is_refused_before_anything_runs(fiel
     asked = {"method": "ltar", "task": "parity", "d": 8, "secret": (0, 1), field: value}
     with pytest.raises(InputError):
         SearchQuestion(**asked)
+
+
+@pytest.mark.parametrize("method", ["bai", "ltar"])
+def test_every_point_of_a_sweep_is_a_fresh_trial(method):
+    # Successes of the same searches at two sizes: as often together as chance has it. Were lots drawn from
+    # the same numbers at every size, a search unlucky at one would be unlucky at the next.
+    asked = SearchQuestion(method, "parity", 4, (0,), trials=20_000)
+    one, two = (asked.accuracies(size, 20_000, 1) >= 0.99 for size in (1, 2))
+    together = np.array([[(one & two).sum(), (one & ~two).sum()], [(~one & two).sum(), (~one & ~two).sum()]])
+    assert chi2_contingency(together).pvalue > 1e-3 / 2

@@ -15,7 +15,6 @@ from stepladder.commands.progress import Bar
 from stepladder.errors import InputError, check_between, check_seed
 from stepladder.report.run_folder import write_run
 from stepladder.report.search_figure import CurvePoint, search_figure
-from stepladder.scaling import grid
 from stepladder.search import (
     Adaptive,
     Arms,
@@ -128,10 +127,9 @@ class Command:
     def _curve(self, target: Target) -> list[CurvePoint]:
         """Mean accuracy of fixed numbers of queries per arm, up to where it no longer rises."""
         points: list[CurvePoint] = []
-        for index in range(0, 100, 2):
-            size = grid(index)
+        for size in (2**power for power in range(50)):
             arms = CountsArms(self.method, target, Part(target.tree), [self.seed, size], tokens=False)
-            found = identify(arms, Fixed((size,)), max(self.trials, 200), self.seed)
+            found = identify(arms, Fixed((size,)), max(self.trials, 200), [self.seed, size])
             values = found.accuracy()
             sem = float(values.std(ddof=1) / np.sqrt(len(values)))
             points.append(CurvePoint(float(found.t_data.mean()), float(values.mean()), sem))

@@ -55,16 +55,16 @@ class Command:
     def run(self) -> None:
         """Check and print."""
         check_between("trials", self.trials, 2, 10**6)
+        sizes = ALL_CASES if self.claims else ((self.d, self.k),)
+        cases = [Case(d, k, self.trials) for d, k in sizes]
         if self.out is not None:
             make_folder(self.out)
         if self.calibration:
             self._calibrate()
         else:
-            self._check()
+            self._check(cases)
 
-    def _check(self) -> None:
-        sizes = ALL_CASES if self.claims else ((self.d, self.k),)
-        cases = [Case(d, k, self.trials) for d, k in sizes]
+    def _check(self, cases: list[Case]) -> None:
         found: dict[tuple[int, int], list[Claim]] = {}
         with Bar("checking claims") as bar:
             for number, case in enumerate(cases):

@@ -35,7 +35,17 @@ def claims_page(found: Mapping[tuple[int, int], list[Claim]], trials: int) -> st
             one = found[d, k][index]
             formula = "" if one.formula_value is None else f"{one.formula_value:.4g}"
             lines.append(f"| {d} | {k} | {formula} | {one.measured:.4g} | {one.verdict} |")
-        reasons = dict.fromkeys(found[setting][index].reason for setting in settings)
-        shown = next(iter(reasons))
-        lines += ["", f"Why: {shown}.", ""]
+        lines += ["", *_reasons({setting: found[setting][index].reason for setting in settings}), ""]
     return "\n".join(lines)
+
+
+def _reasons(reasons: Mapping[tuple[int, int], str]) -> list[str]:
+    """Give each reason once, with the settings it speaks of where they differ."""
+    distinct = list(dict.fromkeys(reasons.values()))
+    if len(distinct) == 1:
+        return [f"Why: {distinct[0]}."]
+    lines = []
+    for reason in distinct:
+        where = ", ".join(f"({d}, {k})" for (d, k), given in reasons.items() if given == reason)
+        lines.append(f"- (d, k) = {where}: {reason}.")
+    return ["Why:", "", *lines]

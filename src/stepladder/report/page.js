@@ -87,7 +87,9 @@ function traces(panel) {
 }
 
 function draw(target, panel) {
-  const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
+  const config = {
+    responsive: true, displaylogo: false, showSendToCloud: false, modeBarButtonsToRemove: ["select2d", "lasso2d"],
+  };
   Plotly.react(target, traces(panel), layout(panel), config);
 }
 
@@ -129,6 +131,8 @@ function addChart(chart) {
 
 // ---- tables
 
+const byText = new Intl.Collator("en", { numeric: true });
+
 function sortable(columns, rows) {
   const body = make("tbody");
   const fill = (sorted) => body.replaceChildren(...sorted.map((row) => make("tr", {},
@@ -139,7 +143,7 @@ function sortable(columns, rows) {
       const up = head.getAttribute("aria-sort") !== "ascending";
       for (const other of heads) other.setAttribute("aria-sort", "none");
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      const order = (a, b) => (typeof a[key] === "number" ? a[key] - b[key] : String(a[key]).localeCompare(String(b[key])));
+      const order = (a, b) => (typeof a[key] === "number" ? a[key] - b[key] : byText.compare(a[key], b[key]));
       fill([...rows].sort((a, b) => (up ? order(a, b) : order(b, a))));
     });
     return head;
@@ -186,10 +190,12 @@ async function start() {
   document.getElementById("summary").textContent = data.summary;
   const preference = matchMedia("(prefers-color-scheme: dark)");
   document.documentElement.dataset.theme = preference.matches ? "dark" : "light";
-  if (data.published) addPublished(data.published);
+  if (data.published.length) addPublished(data.published);
   for (const chart of data.charts) addChart(chart);
-  const about = section("run", "How this was made");
-  about.append(sortable([{ key: "name", title: "what" }, { key: "value", title: "value" }], data.run));
+  if (data.run.length) {
+    section("run", "How this was made").append(
+      sortable([{ key: "name", title: "what" }, { key: "value", title: "value" }], data.run));
+  }
   await loadPlotly();
   setTheme(preference.matches);
   document.getElementById("theme").addEventListener("click",

@@ -47,7 +47,8 @@ def build_page(results: dict[str, Any], about: dict[str, Any]) -> str:
     packed = base64.b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode()
     parts = {
         "CSS": _asset("page.css"),
-        "DATA": json.dumps(data, allow_nan=False).replace("</", "<\\/"),
+        # No tag and no comment may begin inside the script element that holds the data.
+        "DATA": json.dumps(data, allow_nan=False).replace("<", "\\u003c"),
         "PLOTLY": packed,
         "JS": _asset("page.js"),
     }

@@ -25,7 +25,7 @@ def _sizes(setting: Setting, method: SearchMethod) -> list[int]:
 def _searches(setting: Setting, method: SearchMethod, size: int, count: int, seed: int) -> Identification:
     target = Target(Parity(setting.d), setting.secret)
     arms = CountsArms(method, target, Part(target.tree), [seed, size], tokens=False)
-    return identify(arms, Fixed((size,)), count, seed)
+    return identify(arms, Fixed((size,)), count, [seed, size])
 
 
 def queries(scale: Scale, seed: int) -> Chart:

@@ -36,6 +36,9 @@ from stepladder.search.budget import Numbers
 from stepladder.trees import FamilyOracle, Policy, Target, TerminalOracle
 from stepladder.trees.tree import Mask, Picks, Tokens
 
+MOST_TOKENS = 4e18
+"""What a search may be expected to emit: less than half of what a 64-bit count can hold."""
+
 SearchMethod = Literal["bai", "ltar"]
 Match = Literal["index", "value"]
 SearchEngineName = Literal["counts", "rollout"]
@@ -131,6 +134,10 @@ class CountsArms(Arms):
         pulled = pulls > 0
         if (chance[pulled] <= 0).any():
             raise InputError("the base model never picks one of the arms, so it cannot be forced")
+        forced = np.divide(pulls, chance, out=np.zeros(pulls.shape), where=pulled)
+        most = (forced + pulls * float(self.target.tree.d)).sum(axis=1).max(initial=0)
+        if most > MOST_TOKENS:
+            raise InputError(f"up to {most:.2g} tokens are too many to count; take fewer queries per arm")
         tries = pulls.copy()
         tries[pulled] += self.rng.negative_binomial(pulls[pulled], chance[pulled])
         return tries

@@ -51,15 +51,19 @@ class SearchQuestion(Question):
 
     def _arms(self, size: int, stream: int, tokens: bool) -> CountsArms:
         target = self._target
-        seed = [self.seed, stream, size]
-        return CountsArms(self.method, target, Part(target.tree), seed, tokens)
+        return CountsArms(self.method, target, Part(target.tree), self._seed(size, stream), tokens)
+
+    def _seed(self, size: int, stream: int) -> list[int]:
+        """Every size is a fresh experiment, also where a lot decides."""
+        return [self.seed, stream, size]
 
     def accuracies(self, size: int, trials: int, stream: int) -> Floats:
         """Run fresh searches with `size` pulls per arm; return the accuracies of their paths."""
         arms = self._arms(size, stream, tokens=False)
-        return identify(arms, Fixed((size,)), trials, self.seed + stream).accuracy()
+        return identify(arms, Fixed((size,)), trials, self._seed(size, stream)).accuracy()
 
     def tokens(self, size: int) -> float:
         """Return the mean T_comp of `trials` searches."""
-        found = identify(self._arms(size, 2, tokens=True), Fixed((size,)), self.trials, self.seed)
+        arms = self._arms(size, 2, tokens=True)
+        found = identify(arms, Fixed((size,)), self.trials, self._seed(size, 2))
         return float(found.t_comp.mean())

@@ -8,7 +8,7 @@ never changes. A batch of searches runs side by side; each has its own committed
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,13 +112,13 @@ def identify(
     arms: Arms,
     rule: Rule,
     searches: int,
-    seed: int,
+    seed: int | Sequence[int],
     budget: Budget | None = None,
     progress: Callable[[float], None] = lambda done: None,
 ) -> Identification:
-    """Run a batch of searches."""
+    """Run a batch of searches; the seed decides ties."""
     target = arms.target
-    rng = np.random.default_rng([seed, searches])
+    rng = np.random.default_rng([*([seed] if isinstance(seed, int) else seed), searches])
     ledger = Ledger(searches, budget or Budget())
     steps = target.k + 1
     picks = np.full((searches, steps), -1, dtype=np.int64)

@@ -145,11 +145,11 @@ def rollout(
             f"truncation must leave between {max(1, len(start))} and {tree.max_depth} picks, got {truncate}"
         )
     table = path_table(policy, start, truncate)
-    sizes = [chunk] * (count // chunk) + ([count % chunk] if count % chunk else [])
     streams = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
 
-    for size, stream in zip(sizes, streams.spawn(len(sizes)), strict=True):
-        rng = np.random.Generator(np.random.SFC64(stream))
+    for first in range(0, count, chunk):
+        size = min(chunk, count - first)
+        rng = np.random.Generator(np.random.SFC64(streams.spawn(1)[0]))
         if table is None:
             picks, lengths = _pick_by_pick(policy, size, rng, tuple(start), truncate)
             inputs = tree.draw_inputs(size, rng)
