@@ -28,6 +28,7 @@ TABLE_LINE = re.compile(r"^[┏┃┡│└├╭╰]")
 TOO_LONG = {
     "reproduce --quick --out runs/quick": "the whole quick run is tested in tests/reproduce/test_whole_run.py",
     "theory --calibration": "minutes: the calibration of `pays`",
+    "train": "minutes of training; tests/posttrain trains a smaller model",
 }
 """Commands that are only parsed, by how they begin, and why."""
 
@@ -166,6 +167,8 @@ def ran(
 def test_a_shown_command_runs_and_prints_what_is_shown(example, ran):
     # Tables are as wide as the terminal lets them be, so the terminal is as wide as the widest table shown.
     width = max([80, *(len(line) for line in example.shown if TABLE_LINE.match(line))])
+    for name, text in files_shown(example):
+        Path(name).write_text(text, encoding="utf-8")
     for earlier in needed_before(example):
         assert ran(earlier, 80)[0] == 0
     if (example.command, width) not in DONE:
@@ -178,14 +181,25 @@ def test_a_shown_command_runs_and_prints_what_is_shown(example, ran):
 
 
 def needed_before(example: Example) -> list[str]:
-    """A report needs the run that the same page shows before it."""
-    if not example.command.startswith("report "):
+    """A report and a score need what the same page makes before them."""
+    name, *words = example.command.split()
+    if name not in ("report", "score"):
         return []
     page = example.place.split(":")[0]
-    runs = [
-        one.command for one in EXAMPLES if one.place.startswith(page) and one.command.startswith("reproduce")
+    makers = [one.command for one in EXAMPLES if one.place.startswith(page) and "--out" in one.command.split()]
+    wanted = words[{"report": 0, "score": 1}[name]]
+    return [command for command in makers if f"--out {wanted}" in command][:1]
+
+
+def files_shown(example: Example) -> list[tuple[str, str]]:
+    """Return the files that a page shows: a jsonl block, by the name in the line before it."""
+    page = ROOT / example.place.split(":")[0]
+    lines = page.read_text(encoding="utf-8").splitlines()
+    return [
+        (re.findall(r"`([^`]+)`", lines[block.line - 3])[-1], block.text)
+        for block in blocks(page)
+        if block.language == "jsonl"
     ]
-    return [command for command in runs if f"--out {example.command.split()[1]}" in command][:1]
 
 
 def test_every_reason_not_to_run_a_command_is_still_one():

@@ -27,6 +27,9 @@ COMMANDS = {
     "search": "identify a target at test time from outcome feedback, by BAI or LTAR",
     "complexity": "measure how many samples or queries a method needs, and how that grows with d",
     "theory": "check the paper's claims, each next to the value that tests it",
+    "data": "make problems for language models: countdown, math, blocksworld, parity, sum",
+    "score": "judge completions of those problems",
+    "train": "post-train a language model by GRPO with a curriculum",
     "report": "build a run's report again from its data",
 }
 

@@ -13,7 +13,12 @@ from stepladder.errors import InputError
 
 commands = pytest.mark.parametrize("command", COMMANDS)
 
-NEEDED = {"report": ["folder"]}
+NEEDED = {
+    "report": ["folder"],
+    "data": ["countdown", "--level", "0"],
+    "score": ["countdown", "completions.jsonl"],
+    "train": ["--config", "recipe.yaml", "--out", "run"],
+}
 """Arguments without which a command cannot be asked for."""
 
 

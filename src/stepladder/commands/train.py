@@ -1,0 +1,87 @@
+"""`stepladder train`: post-train a language model with a curriculum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from stepladder.commands.console import print_json, stdout
+from stepladder.commands.progress import Bar
+from stepladder.errors import InputError
+
+
+@dataclass(frozen=True)
+class Command:
+    """Train by GRPO on TRL, with the config's curriculum of levels and hints.
+
+    Try: stepladder train --config recipes/cpu/countdown-depth.yaml --out runs/countdown-depth
+
+    Try: stepladder train --config recipes/cpu/countdown-depth.yaml --out runs/countdown-depth --resume
+
+    Try: stepladder train --config recipes/cpu/parity-hint.yaml --set grpo.learning_rate=1e-4 --out runs/parity
+    """
+
+    config: Path
+    """A YAML file with data, model, lora, curriculum and grpo; see recipes/."""
+    out: Path
+    """Folder of the run."""
+    model: str | None = None
+    """tiny, smollm2, or a hub id or local folder; the config's by default."""
+    max_steps: int | None = None
+    """Number of steps; the config's by default."""
+    resume: bool = False
+    """Go on from the newest complete checkpoint of the folder."""
+    set: tuple[str, ...] = ()
+    """Settings to change, such as grpo.learning_rate=1e-5 curriculum.levels=e2h_cosine."""
+    seed: int | None = None
+    """Seed of data, curriculum and sampling; the config's by default."""
+    json: bool = False
+    """Print one JSON object instead."""
+
+    def run(self) -> None:
+        """Read, train and print."""
+        from stepladder.posttrain.config import read_config
+
+        config = read_config(self.config, self._changes())
+        Run = _import_run()
+        with Bar("starting") as bar:
+
+            def report(done: float, what: str) -> None:
+                bar.describe(what)
+                bar.fraction(done)
+
+            results = Run(config, self.out, self.resume, report).train()
+        if self.json:
+            print_json({**results, "out": str(self.out)})
+            return
+        stdout.print(
+            f"{results['steps']} steps, {results['rollouts']:,} rollouts, {results['tokens']:,} tokens"
+        )
+        for name in ("reward", "pass"):
+            if results[name]:
+                stdout.print(
+                    f"{name}: {results[name]['first']:.3f} at first, {results[name]['last']:.3f} at last"
+                )
+        stdout.print(f"wrote {self.out}")
+
+    def _changes(self) -> dict[str, Any]:
+        changes: dict[str, Any] = {}
+        for one in self.set:
+            name, equals, value = one.partition("=")
+            if not equals:
+                raise InputError(f"must be name=value, got {one!r}", option="set")
+            changes[name] = yaml.safe_load(value)
+        given = {"model": self.model, "grpo.max_steps": self.max_steps, "seed": self.seed}
+        return changes | {name: value for name, value in given.items() if value is not None}
+
+
+def _import_run() -> Any:
+    """Import TRL and all it brings, which takes seconds and is only there with the extra."""
+    try:
+        from stepladder.posttrain.run import Run
+    except ImportError as error:
+        raise InputError(f"training needs {error.name}: pip install 'stepladder[llm]'") from error
+    return Run

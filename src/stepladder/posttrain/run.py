@@ -1,0 +1,227 @@
+"""One training run: config in, run folder out.
+
+    config.yaml    the resolved config
+    metrics.jsonl  one line for every logged step
+    checkpoints/   as TRL writes them, with the curriculum's state
+    model/         the trained adapter or model
+    results.json   the same for the same config; run.json has the seconds
+
+A killed run resumes from its newest complete checkpoint to the same results.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from accelerate import PartialState
+from peft import LoraConfig
+from transformers import PrinterCallback, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers.utils import logging as transformers_logging
+from trl import GRPOConfig
+
+from stepladder.errors import InputError
+from stepladder.files import make_folder, write_whole
+from stepladder.posttrain.config import RunConfig, changed_fields, resolved
+from stepladder.posttrain.data import TaskReward, data_set, test_problems, training_problems
+from stepladder.posttrain.models import load_model
+from stepladder.posttrain.trainer import STATE_FILE, CurriculumTrainer
+from stepladder.tasks.catalogue import build_task
+from stepladder.tasks.task import Task
+
+Report = Callable[[float, str], None]
+
+
+@dataclass
+class Run:
+    """A run about to start."""
+
+    config: RunConfig
+    out: Path
+    resume: bool = False
+    report: Report = lambda done, what: None
+
+    def __post_init__(self) -> None:
+        """Check everything that can be checked before any work is done."""
+        self.task: Task = build_task(self.config.data.task, self.config.data.task_options())
+        self.arguments = grpo_arguments(self.config, self.out)
+        self._check_folder()
+        # Otherwise the first process could have begun to write before the others have looked.
+        PartialState().wait_for_everyone()
+
+    def _check_folder(self) -> None:
+        saved = self.out / "config.yaml"
+        if not saved.exists():
+            if self.resume:
+                raise InputError(f"{self.out} holds no run to resume", option="resume")
+            return
+        if not self.resume:
+            raise InputError(f"{self.out} holds a run already; add --resume, or take another folder", "out")
+        changed = changed_fields(yaml.safe_load(saved.read_text()), yaml.safe_load(resolved(self.config)))
+        if changed:
+            raise InputError(f"would change {', '.join(changed)} of the run in {self.out}", option="resume")
+
+    def train(self) -> dict[str, Any]:
+        """Train, write everything, and return the results."""
+        trainer = self._prepared()
+        began = time.monotonic()
+        trainer.train(resume_from_checkpoint=newest_checkpoint(self.out) if self.resume else None)
+        seconds = time.monotonic() - began
+        if trainer.accelerator.is_main_process:
+            trainer.save_model(str(self.out / "model"))
+        results = self._results(trainer)
+        if trainer.accelerator.is_main_process:
+            write_whole(self.out / "results.json", json.dumps(results, indent=1) + "\n")
+            write_whole(self.out / "run.json", json.dumps({"seconds": round(seconds, 1)}) + "\n")
+        return results
+
+    def _prepared(self) -> CurriculumTrainer:
+        """Build everything, and only then write the config; a refusal leaves no new folder behind."""
+        is_new = not self.out.exists()
+        make_folder(self.out)
+        try:
+            trainer = self.trainer()
+        except InputError:
+            if is_new:
+                shutil.rmtree(self.out, ignore_errors=True)
+            raise
+        if trainer.accelerator.is_main_process:
+            write_whole(self.out / "config.yaml", resolved(self.config))
+        trainer.accelerator.wait_for_everyone()
+        return trainer
+
+    def trainer(self) -> CurriculumTrainer:
+        """Build model, data and trainer."""
+        config = self.config
+        transformers_logging.disable_progress_bar()
+        problems = training_problems(self.task, config.data, config.seed, self._about("making problems"))
+        tests = test_problems(self.task, config.data, config.seed, self._about("making test problems"))
+        model, tokenizer = load_model(config.model, self.task, self._about("teaching the tiny model"))
+        everything = [*problems, *tests]
+        rows = data_set(self.task, everything, tokenizer)
+        trainer = CurriculumTrainer(
+            model=model,
+            reward_funcs=[TaskReward(self.task, everything)],
+            args=self.arguments,
+            train_dataset=rows.select(range(len(problems))),
+            eval_dataset=rows.select(range(len(problems), len(everything))) if tests else None,
+            processing_class=tokenizer,
+            peft_config=lora_config(config),
+            callbacks=[Metrics(self.out / "metrics.jsonl", self.report)],
+            curriculum=config.curriculum.build(self.task.pass_reward),
+        )
+        trainer.remove_callback(PrinterCallback)
+        return trainer
+
+    def _about(self, what: str) -> Callable[[float], None]:
+        return lambda done: self.report(done, what)
+
+    def _results(self, trainer: CurriculumTrainer) -> dict[str, Any]:
+        logged = [json.loads(line) for line in (self.out / "metrics.jsonl").read_text().splitlines()]
+        steps = [entry for entry in logged if "reward" in entry]
+        rollouts = self.arguments.generation_batch_size * trainer.state.global_step
+        rollouts *= self.arguments.gradient_accumulation_steps
+        return {
+            "task": self.task.name,
+            "steps": trainer.state.global_step,
+            "rollouts": rollouts // (self.arguments.steps_per_generation * self.arguments.num_iterations),
+            "tokens": int(trainer.state.num_input_tokens_seen),
+            "reward": {"first": steps[0]["reward"], "last": steps[-1]["reward"]} if steps else None,
+            "pass": {"first": steps[0]["curriculum/pass"], "last": steps[-1]["curriculum/pass"]}
+            if steps
+            else None,
+        }
+
+
+def grpo_arguments(config: RunConfig, out: Path) -> GRPOConfig:
+    """Return TRL's arguments: those of the config, and the few that a run decides."""
+    allowed = {field.name for field in dataclasses.fields(GRPOConfig) if field.init}
+    own = {"output_dir", "seed", "data_seed", "remove_unused_columns"}
+    for name in config.grpo:
+        if name in own:
+            raise InputError("is set by the run itself; leave it out of the config's grpo", option=name)
+        if name not in allowed:
+            raise InputError("is not an argument of TRL's GRPOConfig", option=f"grpo.{name}")
+    given = {"report_to": "none", "disable_tqdm": True, "logging_steps": 1, **config.grpo}
+    try:
+        return GRPOConfig(
+            output_dir=str(out / "checkpoints"), seed=config.seed, remove_unused_columns=False, **given
+        )
+    except (ValueError, TypeError, ImportError) as error:
+        raise InputError(f"the grpo arguments do not go together: {' '.join(str(error).split())}") from error
+
+
+def lora_config(config: RunConfig) -> LoraConfig | None:
+    """Return PEFT's config of the adapter."""
+    if config.lora is None:
+        return None
+    return LoraConfig(
+        r=config.lora.r,
+        lora_alpha=config.lora.alpha,
+        lora_dropout=config.lora.dropout,
+        target_modules=list(config.lora.target_modules),
+        task_type="CAUSAL_LM",
+    )
+
+
+def newest_checkpoint(out: Path) -> str | None:
+    """Return the newest checkpoint that was written to its end; None to start again."""
+    found = [path.parent for path in (out / "checkpoints").glob(f"checkpoint-*/{STATE_FILE}")]
+    newest = max(found, key=lambda path: int(path.name.split("-")[1]), default=None)
+    return None if newest is None else str(newest)
+
+
+class Metrics(TrainerCallback):  # type: ignore[misc]
+    """Writes metrics.jsonl and tells how far the run is."""
+
+    def __init__(self, path: Path, report: Report) -> None:
+        """Take the file to append to."""
+        self.path = path
+        self.report = report
+
+    def on_train_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+    ) -> None:
+        """Forget what was logged after the checkpoint that the run goes on from."""
+        if not state.is_world_process_zero:
+            return
+        kept = []
+        if self.path.exists() and state.global_step:
+            lines = self.path.read_text().splitlines(keepends=True)
+            kept = [
+                line for line in lines if line.endswith("\n") and json.loads(line)["step"] <= state.global_step
+            ]
+        write_whole(self.path, "".join(kept))
+
+    def on_log(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        logs: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Append a line."""
+        if not state.is_world_process_zero or logs is None:
+            return
+        with self.path.open("a") as file:
+            file.write(json.dumps({"step": state.global_step, **logs}) + "\n")
+        if "reward" in logs:
+            self.report(state.global_step / state.max_steps, _in_words(state, logs))
+
+
+def _in_words(state: TrainerState, logs: dict[str, Any]) -> str:
+    tokens = logs.get("completions/mean_length", 0)
+    speed = tokens / logs["step_time"] if logs.get("step_time") else 0
+    return (
+        f"step {state.global_step}/{state.max_steps} reward {logs['reward']:.3f} "
+        f"pass {logs['curriculum/pass']:.3f} signal {logs['curriculum/signal']:.2f} "
+        f"hint {logs['curriculum/hint_tokens']:.1f} tokens, {speed:.0f} tokens/s per rollout"
+    )
