@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -13,6 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
+from stepladder.tasks.chain import Chain
 from stepladder.trees import (
     CausalGraph,
     Countdown,
@@ -169,6 +171,53 @@ def fit() -> Callable[..., float]:
         return float(chi2.sf(statistic, len(cells) - 1))
 
     return p_value
+
+
+# ---- a language model that is known
+
+
+class PlainTokenizer:
+    """The messages as they are."""
+
+    chat_template = "plain"
+
+    def apply_chat_template(self, conversation, *, tokenize, add_generation_prompt):
+        return "\n".join(message["content"] for message in conversation) + "\n"
+
+
+class Stepper:
+    """Continues a visible chain: takes each step of the secret with probability `rate`, else ends there."""
+
+    def __init__(self, task: Chain, rate: float) -> None:
+        self.task, self.rate = task, rate
+        self.tokenizer = PlainTokenizer()
+        self.calls = 0
+
+    def complete(self, prompts, decoding, seed):
+        self.calls += 1
+        rng = np.random.default_rng(seed)
+        return [self._continue(prompt, rng) for prompt in prompts]
+
+    def _continue(self, prompt, rng):
+        inputs = [int(value) for value in re.findall(r"x\d+ = (\d+)", prompt)]
+        given = [int(pick) for pick in re.findall(r"\nx(\d+) ->", prompt)]
+        picks = list(given)
+        for pick in self.task.secret[len(given) :]:
+            if rng.random() >= self.rate:
+                break
+            picks.append(pick)
+        lines = [
+            f"\nx{pick} -> {self.task.running_value(inputs, picks[: place + 1])}"
+            for place, pick in enumerate(picks)
+        ]
+        value = self.task.running_value(inputs, picks)
+        return "".join(lines[len(given) :]) + f"\nend\n</think>\n<answer>{value}</answer>"
+
+
+@pytest.fixture(scope="session")
+def stepper_of() -> type[Stepper]:
+    """Make a model of a chain task with known step rates: `stepper_of(task, rate)`."""
+    return Stepper
 
 
 # ---- collection

@@ -29,6 +29,9 @@ TOO_LONG = {
     "reproduce --quick --out runs/quick": "the whole quick run is tested in tests/reproduce/test_whole_run.py",
     "theory --calibration": "minutes: the calibration of `pays`",
     "train": "minutes of training; tests/posttrain trains a smaller model",
+    "profile": "minutes of sampling; tests/commands/test_profile.py profiles a known model",
+    "diagnose": "minutes of sampling; tests/commands/test_diagnose.py diagnoses a known model",
+    "evaluate": "minutes of sampling; tests/commands/test_evaluate.py evaluates known models",
 }
 """Commands that are only parsed, by how they begin, and why."""
 

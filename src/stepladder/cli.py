@@ -29,7 +29,10 @@ COMMANDS = {
     "theory": "check the paper's claims, each next to the value that tests it",
     "data": "make problems for language models: countdown, math, blocksworld, parity, sum",
     "score": "judge completions of those problems",
+    "profile": "measure how often a model succeeds, by level and by hint",
+    "diagnose": "say whether a curriculum will pay for a model, and which one",
     "train": "post-train a language model by GRPO with a curriculum",
+    "evaluate": "estimate pass@K of trained models and compare them",
     "report": "build a run's report again from its data",
 }
 

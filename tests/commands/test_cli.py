@@ -17,6 +17,9 @@ NEEDED = {
     "report": ["folder"],
     "data": ["countdown", "--level", "0"],
     "score": ["countdown", "completions.jsonl"],
+    "profile": ["parity"],
+    "diagnose": ["parity"],
+    "evaluate": ["run"],
     "train": ["--config", "recipe.yaml", "--out", "run"],
 }
 """Arguments without which a command cannot be asked for."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,17 +45,18 @@ class Command:
 
     def run(self) -> None:
         """Read, train and print."""
-        from stepladder.posttrain.config import read_config
-
-        config = read_config(self.config, self._changes())
-        Run = _import_run()
+        config = _module("config")
+        settings = config.read_config(self.config, self._changes(config.parse_yaml))
         with Bar("starting") as bar:
 
             def report(done: float, what: str) -> None:
                 bar.describe(what)
                 bar.fraction(done)
 
-            results = Run(config, self.out, self.resume, report).train()
+            run = _module("run").Run(settings, self.out, self.resume, report)
+            results = run.train()
+        if not run.is_main:
+            return
         if self.json:
             print_json({**results, "out": str(self.out)})
             return
@@ -67,21 +70,23 @@ class Command:
                 )
         stdout.print(f"wrote {self.out}")
 
-    def _changes(self) -> dict[str, Any]:
+    def _changes(self, parse: Callable[[str], Any]) -> dict[str, Any]:
         changes: dict[str, Any] = {}
         for one in self.set:
             name, equals, value = one.partition("=")
             if not equals:
                 raise InputError(f"must be name=value, got {one!r}", option="set")
-            changes[name] = yaml.safe_load(value)
+            try:
+                changes[name] = parse(value)
+            except yaml.YAMLError as error:
+                raise InputError(f"{one!r} is not YAML behind the =", option="set") from error
         given = {"model": self.model, "grpo.max_steps": self.max_steps, "seed": self.seed}
         return changes | {name: value for name, value in given.items() if value is not None}
 
 
-def _import_run() -> Any:
-    """Import TRL and all it brings, which takes seconds and is only there with the extra."""
+def _module(name: str) -> Any:
+    """Import what needs TRL and all it brings, which takes seconds and is only there with the extra."""
     try:
-        from stepladder.posttrain.run import Run
+        return importlib.import_module(f"stepladder.posttrain.{name}")
     except ImportError as error:
         raise InputError(f"training needs {error.name}: pip install 'stepladder[llm]'") from error
-    return Run

@@ -7,9 +7,9 @@
     uft_staged    slices in equal descending spans: all of them first, none in the last span
     uft_uniform   a number of slices from 0 to all, uniformly at random, throughout
 
-Hints may end early: every schedule then runs its course from 0 to `until`, and from there on nothing is given and
-nothing imitated. How much is given is a function of progress and of the random numbers handed in, so a rule
-keeps no state.
+Hints may end early: every schedule then runs its course from 0 to `until`, and from there on nothing is given
+and nothing imitated. How much is given is a function of progress and of the random numbers handed in, so a
+rule keeps no state.
 """
 
 from __future__ import annotations

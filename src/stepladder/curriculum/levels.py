@@ -40,12 +40,12 @@ def e2h_window(progress: float, levels: int) -> Weights:
     >>> [e2h_window(t, 2) for t in (0.0, 0.49, 0.5, 1.0)]
     [(1.0, 0.0), (1.0, 0.0), (0.5, 0.5), (0.5, 0.5)]
     """
-    return _up_to(min(levels - 1, math.floor(levels * _half_cosine(progress))), levels)
+    return _up_to(min(levels - 1, _floor(levels * _half_cosine(progress))), levels)
 
 
 def e2h_window_printed(progress: float, levels: int) -> Weights:
     """The window as the paper prints it."""
-    return _up_to(math.floor((levels - 1) * _half_cosine(progress)), levels)
+    return _up_to(_floor((levels - 1) * _half_cosine(progress)), levels)
 
 
 def e2h_balanced(progress: float, levels: int) -> Weights:
@@ -100,6 +100,11 @@ def level_schedule(name: LevelScheduleName) -> LevelSchedule:
             return e2h_cosine
         case "e2h_gaussian":
             return e2h_gaussian()
+
+
+def _floor(value: float) -> int:
+    """Round down; half a cosine is a bit below 1/2 at half time, and must not open a level a step late."""
+    return math.floor(value + 1e-12)
 
 
 def _up_to(last: int, levels: int) -> Weights:

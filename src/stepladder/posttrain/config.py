@@ -9,6 +9,7 @@ grpo        arguments of TRL's GRPOConfig, passed through: learning rate, batch,
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +22,8 @@ from stepladder.errors import InputError
 from stepladder.posttrain.curriculum import Curriculum, Gate
 from stepladder.tasks.catalogue import TaskName, TaskOptions
 from stepladder.tasks.chain import Form
+
+_FLOAT = "tag:yaml.org,2002:float"
 
 
 class Part(BaseModel):
@@ -103,10 +106,34 @@ class RunConfig(Part):
     seed: int = Field(0, ge=0)
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2's numbers: to PyYAML, 1e-6 without a dot is a text."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in found if tag != _FLOAT]
+    for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver(
+    _FLOAT,
+    re.compile(r"^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$|^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$"),
+    list("-+0123456789."),
+)
+
+
+def parse_yaml(text: str) -> Any:
+    """Read YAML.
+
+    >>> parse_yaml("[1e-6, 1.0e-6, 10, 1.5, 1e, one]")
+    [1e-06, 1e-06, 10, 1.5, '1e', 'one']
+    """
+    return yaml.load(text, _Loader)
+
+
 def read_config(path: Path, changes: dict[str, Any]) -> RunConfig:
     """Read a YAML file and put changes such as {"grpo.max_steps": 10} on top."""
     try:
-        given = yaml.safe_load(path.read_text(encoding="utf-8"))
+        given = parse_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}", option="config") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -11,9 +11,12 @@ A killed run resumes from its newest complete checkpoint to the same results.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
+import math
 import shutil
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,7 +34,7 @@ from stepladder.errors import InputError
 from stepladder.files import make_folder, write_whole
 from stepladder.posttrain.config import RunConfig, changed_fields, resolved
 from stepladder.posttrain.data import TaskReward, data_set, test_problems, training_problems
-from stepladder.posttrain.models import load_model
+from stepladder.posttrain.models import check_model, load_model
 from stepladder.posttrain.trainer import STATE_FILE, CurriculumTrainer
 from stepladder.tasks.catalogue import build_task
 from stepladder.tasks.task import Task
@@ -53,8 +56,14 @@ class Run:
         self.task: Task = build_task(self.config.data.task, self.config.data.task_options())
         self.arguments = grpo_arguments(self.config, self.out)
         self._check_folder()
+        check_model(self.config.model)
         # Otherwise the first process could have begun to write before the others have looked.
         PartialState().wait_for_everyone()
+
+    @property
+    def is_main(self) -> bool:
+        """Whether this process, of several, speaks for the run."""
+        return bool(PartialState().is_main_process)
 
     def _check_folder(self) -> None:
         saved = self.out / "config.yaml"
@@ -74,8 +83,7 @@ class Run:
         began = time.monotonic()
         trainer.train(resume_from_checkpoint=newest_checkpoint(self.out) if self.resume else None)
         seconds = time.monotonic() - began
-        if trainer.accelerator.is_main_process:
-            trainer.save_model(str(self.out / "model"))
+        trainer.save_model(str(self.out / "model"))
         results = self._results(trainer)
         if trainer.accelerator.is_main_process:
             write_whole(self.out / "results.json", json.dumps(results, indent=1) + "\n")
@@ -84,13 +92,12 @@ class Run:
 
     def _prepared(self) -> CurriculumTrainer:
         """Build everything, and only then write the config; a refusal leaves no new folder behind."""
-        is_new = not self.out.exists()
-        make_folder(self.out)
+        made = [folder for folder in (self.out, *self.out.parents) if not folder.exists()]
+        check_writable(self.out)
         try:
             trainer = self.trainer()
-        except InputError:
-            if is_new:
-                shutil.rmtree(self.out, ignore_errors=True)
+        except BaseException:
+            _remove(made)
             raise
         if trainer.accelerator.is_main_process:
             write_whole(self.out / "config.yaml", resolved(self.config))
@@ -103,20 +110,27 @@ class Run:
         transformers_logging.disable_progress_bar()
         problems = training_problems(self.task, config.data, config.seed, self._about("making problems"))
         tests = test_problems(self.task, config.data, config.seed, self._about("making test problems"))
-        model, tokenizer = load_model(config.model, self.task, self._about("teaching the tiny model"))
+        # One process of a machine makes the tiny model; the others find it made.
+        with PartialState().local_main_process_first():
+            model, tokenizer = load_model(config.model, self.task, self._about("teaching the tiny model"))
         everything = [*problems, *tests]
         rows = data_set(self.task, everything, tokenizer)
-        trainer = CurriculumTrainer(
-            model=model,
-            reward_funcs=[TaskReward(self.task, everything)],
-            args=self.arguments,
-            train_dataset=rows.select(range(len(problems))),
-            eval_dataset=rows.select(range(len(problems), len(everything))) if tests else None,
-            processing_class=tokenizer,
-            peft_config=lora_config(config),
-            callbacks=[Metrics(self.out / "metrics.jsonl", self.report)],
-            curriculum=config.curriculum.build(self.task.pass_reward),
-        )
+        try:
+            trainer = CurriculumTrainer(
+                model=model,
+                reward_funcs=[TaskReward(self.task, everything)],
+                args=self.arguments,
+                train_dataset=rows.select(range(len(problems))),
+                eval_dataset=rows.select(range(len(problems), len(everything))) if tests else None,
+                processing_class=tokenizer,
+                peft_config=lora_config(config),
+                callbacks=[Metrics(self.out / "metrics.jsonl", self.report)],
+                curriculum=config.curriculum.build(self.task.pass_reward),
+            )
+        except InputError:
+            raise
+        except (ValueError, ImportError) as error:
+            raise InputError(f"TRL refuses the config: {' '.join(str(error).split())}") from error
         trainer.remove_callback(PrinterCallback)
         return trainer
 
@@ -124,8 +138,7 @@ class Run:
         return lambda done: self.report(done, what)
 
     def _results(self, trainer: CurriculumTrainer) -> dict[str, Any]:
-        logged = [json.loads(line) for line in (self.out / "metrics.jsonl").read_text().splitlines()]
-        steps = [entry for entry in logged if "reward" in entry]
+        steps = [entry for entry in trainer.state.log_history if "reward" in entry]
         rollouts = self.arguments.generation_batch_size * trainer.state.global_step
         rollouts *= self.arguments.gradient_accumulation_steps
         return {
@@ -151,11 +164,44 @@ def grpo_arguments(config: RunConfig, out: Path) -> GRPOConfig:
             raise InputError("is not an argument of TRL's GRPOConfig", option=f"grpo.{name}")
     given = {"report_to": "none", "disable_tqdm": True, "logging_steps": 1, **config.grpo}
     try:
-        return GRPOConfig(
+        arguments = GRPOConfig(
             output_dir=str(out / "checkpoints"), seed=config.seed, remove_unused_columns=False, **given
         )
     except (ValueError, TypeError, ImportError) as error:
         raise InputError(f"the grpo arguments do not go together: {' '.join(str(error).split())}") from error
+    _check_checkpoints(arguments)
+    return arguments
+
+
+def _check_checkpoints(arguments: GRPOConfig) -> None:
+    """Refuse checkpoints between two steps that share their rollouts, which a checkpoint does not keep."""
+    shared = arguments.steps_per_generation * arguments.num_iterations
+    every = shared // math.gcd(shared, arguments.gradient_accumulation_steps)
+    if arguments.save_strategy == "steps" and arguments.save_steps % every:
+        raise InputError(
+            f"must be a multiple of {every}, since {every} steps share their rollouts; got {arguments.save_steps:g}",
+            option="grpo.save_steps",
+        )
+
+
+def check_writable(folder: Path) -> None:
+    """Make the folder, and refuse one that cannot be written to."""
+    make_folder(folder)
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written to: {error.strerror}", option="out") from error
+
+
+def _remove(made: list[Path]) -> None:
+    """Remove the run's folder if it was made just now, and the folders above it that were, if nothing is in them."""
+    for number, folder in enumerate(made):
+        if number == 0:
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 def lora_config(config: RunConfig) -> LoraConfig | None:
@@ -209,7 +255,7 @@ class Metrics(TrainerCallback):  # type: ignore[misc]
         **kwargs: Any,
     ) -> None:
         """Append a line."""
-        if not state.is_world_process_zero or logs is None:
+        if not state.is_world_process_zero or logs is None or "train_runtime" in logs:
             return
         with self.path.open("a") as file:
             file.write(json.dumps({"step": state.global_step, **logs}) + "\n")

@@ -50,7 +50,7 @@ class CurriculumSampler(Sampler[int]):
         chosen: list[int] = []
         for count, rows in zip(counts, self.rows, strict=True):
             again, rest = divmod(int(count), len(rows))
-            chosen += [*rows.tolist() * again, *rng.choice(rows, rest, replace=False).tolist()]
+            chosen += [*np.tile(rows, again).tolist(), *rng.choice(rows, rest, replace=False).tolist()]
         return [chosen[place] for place in rng.permutation(len(chosen))]
 
     def __iter__(self) -> Iterator[int]:

@@ -1,0 +1,82 @@
+"""`stepladder evaluate` on models that are known: Table 1, its files, and what it refuses."""
+
+import json
+
+import pytest
+import yaml
+
+pytest.importorskip("trl")
+
+from stepladder.evaluate import kit
+
+CONFIG = {
+    "data": {"task": "sum", "d": 6, "secret": [0, 1, 2], "alphabet": 97},
+    "model": "known",
+    "lora": None,
+    "grpo": {"max_steps": 1},
+}
+RATES = {"known": 0.2, "none": 0.5, "depth": 0.9, "hint": 0.7}
+
+
+@pytest.fixture(autouse=True)
+def known_models(monkeypatch, stepper_of):
+    monkeypatch.setattr(
+        kit, "completer", lambda name, task, progress=None: stepper_of(task, RATES[str(name).split("/")[-1]])
+    )
+
+
+@pytest.fixture
+def runs(tmp_path):
+    orders = {"none": {}, "depth": {"levels": "e2h_window"}, "hint": {"hints": "uft_staged"}}
+    for name, order in orders.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.yaml").write_text(yaml.safe_dump(CONFIG | {"curriculum": order}))
+    return [tmp_path / name for name in orders]
+
+
+def test_the_papers_table_comes_out_of_three_runs_and_the_base_model(run, runs, tmp_path):
+    options = ("--base", "--per-level", "10", "--samples", "8", "--out", tmp_path / "table")
+    outcome = run("evaluate", *runs, *options, "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    found = json.loads(outcome.out)
+    assert found["k"] == [1, 2, 4, 8]
+    assert [row["method"] for row in found["rows"]] == [
+        "base model",
+        "no_curriculum",
+        "depth_increasing",
+        "hint_decreasing",
+    ]
+    averages = [row["average"]["value"] for row in found["rows"]]
+    assert averages[2] == max(averages)
+    assert averages[0] == min(averages)
+    assert "depth_increasing is better than base model" in found["comparisons"][1]
+    table = (tmp_path / "table" / "table.md").read_text()
+    assert table.splitlines()[0].startswith("| task | method | K=1 | K=2 | K=4 | K=8 | average | level 1")
+    assert "**" in table.splitlines()[4]
+    assert (tmp_path / "table" / "passk-sum.png").stat().st_size > 0
+
+
+def test_a_second_call_reads_the_samples_of_the_first(run, runs, monkeypatch):
+    options = ("--per-level", "4", "--samples", "4", "--json")
+    first = run("evaluate", *runs, *options).out
+
+    def nothing(name, task, progress=None):
+        class Silent:
+            tokenizer = None
+
+            def complete(self, prompts, decoding, seed):
+                raise AssertionError("nothing is left to draw")
+
+        return Silent()
+
+    monkeypatch.setattr(kit, "completer", nothing)
+    assert run("evaluate", *runs, *options).out == first
+
+
+@pytest.mark.parametrize("k", ["16", "0", "1,9"])
+def test_a_k_beyond_the_samples_is_refused(refused, runs, k):
+    assert "--k must be between 1 and the 8 samples" in refused("evaluate", *runs, "--samples", "8", "--k", k)
+
+
+def test_a_folder_without_a_run_is_refused(refused, tmp_path):
+    assert "is no run of `stepladder train`" in refused("evaluate", tmp_path)
