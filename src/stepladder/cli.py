@@ -7,6 +7,7 @@ for is imported, so that `--help` is instant. Bad input ends in one line on stde
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import io
 import re
@@ -33,8 +34,13 @@ COMMANDS = {
     "diagnose": "say whether a curriculum will pay for a model, and which one",
     "train": "post-train a language model by GRPO with a curriculum",
     "evaluate": "estimate pass@K of trained models and compare them",
+    "experiment": "the theorem on a small transformer trained by GRPO: hidden parity",
     "report": "build a run's report again from its data",
 }
+
+
+POSITIONAL = ("folder", "figures", "runs")
+"""Arguments without dashes that an error may name."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -46,14 +52,16 @@ def main(arguments: list[str] | None = None) -> None:
     if args[0] in ("-V", "--version"):
         print(f"stepladder {version('stepladder')}")
         return
-    name, *options = args
+    name, *options = (_whole_number(word) for word in args)
     if name not in COMMANDS:
         _fail(f"unknown command {name!r}; choose one of {', '.join(COMMANDS)}")
+    if "" in options:
+        _fail(f"{name}: an option has an empty value; leave it out, or give one")
     try:
         module = importlib.import_module(f"stepladder.commands.{name}")
         _parse(module.Command, name, options).run()
     except InputError as error:
-        option = f"--{error.option.replace('_', '-')} " if error.option else ""
+        option = f"{_as_typed(error.option)} " if error.option else ""
         _fail(f"{name}: {option}{error.message}")
     except KeyboardInterrupt:
         print(f"stepladder {name}: interrupted", file=sys.stderr)
@@ -62,6 +70,10 @@ def main(arguments: list[str] | None = None) -> None:
         # The reader went away, as in `stepladder ... | head`; there is nobody left to tell.
         sys.stderr.close()
         raise SystemExit(141) from None
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        _fail(f"{name}: the output cannot be written: {error.strerror}")
 
 
 def _parse(command: type[Any], name: str, options: list[str]) -> Any:
@@ -74,8 +86,26 @@ def _parse(command: type[Any], name: str, options: list[str]) -> Any:
         if not stop.code:
             raise
         without_title = re.sub(r"╭.*╮", "", message.getvalue())
-        words = re.sub(r"[╰╯│─]+", " ", without_title).split()
-        _fail(f"{name}: " + " ".join(words))
+        words = " ".join(re.sub(r"[╰╯│─]+", " ", without_title).split())
+        number = re.search(r"(--[\w-]+): .*?(?:from \['|base 10: ')([^']*)'", words)
+        if number and "invalid literal for int" in words:
+            words = f"{number[1]} must be a whole number, got {number[2]!r}"
+        _fail(f"{name}: {words}")
+
+
+def _whole_number(word: str) -> str:
+    """Read 1e6 as 1000000, so that it is a whole number where one is asked for.
+
+    >>> _whole_number("1e6"), _whole_number("2.5e3"), _whole_number("1e-3")
+    ('1000000', '2500', '1e-3')
+    """
+    exponent = re.fullmatch(r"\d+(\.\d{1,2})?e\+?([2-9]|1\d)", word, re.IGNORECASE)
+    return str(int(float(word))) if exponent else word
+
+
+def _as_typed(option: str) -> str:
+    """Name an option as it is typed; what has no dashes is named in capitals."""
+    return option.upper() if option in POSITIONAL else f"--{option.replace('_', '-')}"
 
 
 def _fail(line: str) -> None:

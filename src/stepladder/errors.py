@@ -26,7 +26,13 @@ class InputError(ValueError):
 def check_between(option: str, value: float, low: float, high: float) -> None:
     """Refuse a number outside low..high (both allowed); NaN is outside everything."""
     if not low <= value <= high:
-        raise InputError(f"must be between {low:g} and {high:g}, got {value:g}", option=option)
+        bounds = f"{_shown(low)} and {_shown(high)}"
+        raise InputError(f"must be between {bounds}, got {_shown(value)}", option=option)
+
+
+def _shown(value: float) -> str:
+    """Show a whole number in full unless it is very large."""
+    return f"{value:,}" if isinstance(value, int) and abs(value) < 10**7 else f"{value:g}"
 
 
 def check_seed(seed: object) -> None:

@@ -150,7 +150,7 @@ def test_ctrl_c_during_training_leaves_no_file(run, tmp_path, monkeypatch):
         (("--task", "recall", "--engine", "rollout", "--test", 0), "--test 0 (exact) needs parity or sum"),
         (("--test", -1), "--test must be 0 (exact) or a number of fresh inputs, got -1"),
         (("--test", 10**20), "--test"),
-        (("--trials", 0), "--trials must be between 1 and 1e+06, got 0"),
+        (("--trials", 0), "--trials must be between 1 and 1,000,000, got 0"),
         (("--seed", -1), "--seed must be at least 0, got -1"),
         (("--optimizer", "adam", "--steps", 0), "--steps must be between 1 and 1e+09, got 0"),
         (("--baseline", 2), "--baseline must be between 0 and 1, got 2"),

@@ -182,7 +182,7 @@ def test_calibration_with_out_writes_results_figure_and_a_log_to_resume_from(ans
         (("--k", "0"), "--k must be between 1 and 3, got 0"),
         (("--k", "9"), "--k must be between 1 and 3, got 9"),
         (("--d", "4", "--k", "3"), "--k must be between 1 and 2, got 3"),
-        (("--trials", "1"), "--trials must be between 2 and 1e+06, got 1"),
+        (("--trials", "1"), "--trials must be between 2 and 1,000,000, got 1"),
         (("--d", "x"), "--d"),
         (("--nonsense", "1"), "--nonsense"),
     ],

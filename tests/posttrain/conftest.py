@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -48,8 +49,10 @@ def teaching() -> Teaching:
 @pytest.fixture(scope="session")
 def model_folder(task: Chain, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The small model, made once for all workers."""
+    base = tmp_path_factory.getbasetemp()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp().parent / "models"))
+        shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+        patch.setenv("XDG_CACHE_HOME", str(shared / "models"))
         yield tiny_model(task, SMALL)
 
 

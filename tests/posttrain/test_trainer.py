@@ -5,6 +5,7 @@ import inspect
 import runpy
 import statistics
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -393,6 +394,58 @@ def test_conversational_prompts_get_their_hint_behind_the_generation_prompt(trai
     first = seen[:16]
     assert all(one[-1]["role"] == "assistant" for one, _ in first)
     assert all(one[-1]["content"].startswith(hint_text(steps)) for one, steps in first)
+
+
+# ---- vLLM, up to the call
+
+
+class Server:
+    """What stands for TRL's vLLM: it keeps one prompt of each group, as the server mode does."""
+
+    def __init__(self, model, accelerator, processing_class, **options):
+        self.options = options
+        self.end = processing_class.eos_token_id
+        self.asked = []
+        self.vllm_client = SimpleNamespace(
+            get_server_info=lambda: {"model_config": {"logprobs_mode": "processed_logprobs"}}
+        )
+
+    def sync_weights(self):
+        pass
+
+    def generate(self, prompts, images, num_generations, profiler=None):
+        self.asked.append(prompts)
+        kept = prompts[::num_generations]
+        texts = [[5 + number, 6, self.end][number % 2 :] for number in range(len(kept) * num_generations)]
+        return None, texts, [[[-0.5] for _ in text] for text in texts], None
+
+
+@pytest.mark.parametrize("mode", ["server", "colocate"])
+@pytest.mark.parametrize("loss_type", ["dapo", "vespo"])
+def test_vllm_gets_prompts_with_hints_that_are_the_same_within_a_group(trainer, monkeypatch, mode, loss_type):
+    monkeypatch.setattr("trl.trainer.grpo_trainer.VLLMGeneration", Server)
+    ours = trainer(
+        Curriculum(hints=hint_rule("uft_uniform")),
+        use_vllm=True,
+        vllm_mode=mode,
+        vllm_server_port=8123,
+        vllm_importance_sampling_mode="token_truncate",
+        loss_type=loss_type,
+        max_steps=2,
+    )
+    server = ours.vllm_generation
+    assert (server.options["mode"], server.options["server_port"]) == (mode, 8123)
+    assert (server.options["temperature"], server.options["max_completion_length"]) == (1.0, 32)
+    ours.train()
+    assert len(server.asked) == 2
+    for prompts in server.asked:
+        groups = [prompts[start : start + 4] for start in range(0, 16, 4)]
+        assert all(prompt == group[0] for group in groups for prompt in group)
+        texts = [ours.processing_class.decode(group[0]) for group in groups]
+        assert any(not text.endswith("<think>") for text in texts)
+        assert all("<think>" in text for text in texts)
+    assert all(np.isfinite(entry["loss"]) for entry in logged(ours))
+    assert logged(ours)[0]["curriculum/hint_tokens"] > 0
 
 
 # ---- refusals

@@ -10,7 +10,7 @@ import tyro
 
 from stepladder.commands.console import print_json, stdout, whole_numbers
 from stepladder.commands.progress import Bar
-from stepladder.errors import check_between, check_seed
+from stepladder.errors import InputError, check_between, check_seed
 from stepladder.tasks.catalogue import TaskName, TaskOptions, build_task
 from stepladder.tasks.chain import Form
 from stepladder.tasks.generate import generate_many
@@ -65,6 +65,9 @@ class Command:
         task.check_level(self.level)
         with Bar(f"{self.task} level {self.level}") as bar:
             problems = generate_many(task, self.level, self.count, self.seed, bar.fraction)
+        different = len({problem.id for problem in problems})
+        if different < self.count:
+            raise InputError(f"must be at most {different}, all there are of level {self.level}", "count")
         rows = [export_row(task, problem) for problem in problems]
         if self.out is not None:
             write_rows(self.out, rows)

@@ -97,8 +97,17 @@ class Command:
             count = rollouts_of_accuracy(QUICK if self.quick else FULL)
             times = count / rate / took["accuracy"]
             about["speed"] = (
-                f"The accuracy figure stands for {count:.2g} rollouts. Running them at {rate:,.0f} per second "
-                f"would take {count / rate / 3600:,.0f} hours; exact counting took {took['accuracy']:.0f} s, "
-                f"{times:,.0f} times less."
+                f"The accuracy figure stands for {count:.2g} rollouts. Running them at {_rough(rate)} per "
+                f"second would take {_rough(count / rate / 3600)} hours; exact counting took "
+                f"{took['accuracy']:.0f} s, about {_rough(times)} times less."
             )
         return about
+
+
+def _rough(value: float) -> str:
+    """Show two digits: a measured speed has no more.
+
+    >>> _rough(482311.0)
+    '480,000'
+    """
+    return f"{float(f'{value:.2g}'):,.0f}"

@@ -34,6 +34,8 @@ from stepladder.search.stopping import RuleName
 from stepladder.trees import Part, Target
 from stepladder.trees.catalogue import TaskName, build_tree
 
+MOST_ROLLOUTS = 10**9
+
 
 @dataclass(frozen=True)
 class Command:
@@ -119,6 +121,8 @@ class Command:
     def _arms(self, target: Target) -> Arms:
         base = Part(target.tree)
         if self.engine == "rollout":
+            if self.per_arm is not None and self.per_arm > MOST_ROLLOUTS:
+                raise InputError(f"of more than {MOST_ROLLOUTS:,} takes days; use --engine counts", "per_arm")
             return RolloutArms(self.method, target, base, [self.seed], self.match, self.delta)
         if self.match != "index":
             raise InputError("value needs --engine rollout", option="match")

@@ -83,7 +83,7 @@ def data_set(task: Task, problems: list[Problem], tokenizer: ChatTokenizer) -> D
 
 
 def _added_start(tokenizer: Any) -> str:
-    """Return the token that the tokenizer puts before any text: TRL's call adds it, the template has it already."""
+    """Return the token that the tokenizer puts before any text; the chat template has put it there already."""
     ids = tokenizer("")["input_ids"]
     return tokenizer.bos_token if tokenizer.bos_token and ids[:1] == [tokenizer.bos_token_id] else ""
 

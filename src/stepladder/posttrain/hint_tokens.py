@@ -18,7 +18,7 @@ PER_TOKEN = (
     "sampling_per_token_logps",
     "importance_sampling_ratio",
 )
-"""What TRL keeps for every completion token. Hints are masked out, and get what changes nothing: a ratio of 1, or 0."""
+"""What TRL keeps for every completion token. Hints are masked out, and get 0 there, or a ratio of 1."""
 
 
 def move_hints(output: dict[str, Any], hints: Sequence[Sequence[int]]) -> dict[str, Any]:

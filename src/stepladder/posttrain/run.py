@@ -179,7 +179,7 @@ def _check_checkpoints(arguments: GRPOConfig) -> None:
     every = shared // math.gcd(shared, arguments.gradient_accumulation_steps)
     if arguments.save_strategy == "steps" and arguments.save_steps % every:
         raise InputError(
-            f"must be a multiple of {every}, since {every} steps share their rollouts; got {arguments.save_steps:g}",
+            f"must be a multiple of {every}: so many steps share their rollouts; got {arguments.save_steps:g}",
             option="grpo.save_steps",
         )
 
@@ -195,7 +195,7 @@ def check_writable(folder: Path) -> None:
 
 
 def _remove(made: list[Path]) -> None:
-    """Remove the run's folder if it was made just now, and the folders above it that were, if nothing is in them."""
+    """Remove the run's folder if it was made just now, and those above it that were if nothing is in them."""
     for number, folder in enumerate(made):
         if number == 0:
             shutil.rmtree(folder, ignore_errors=True)

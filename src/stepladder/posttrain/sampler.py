@@ -1,8 +1,9 @@
 """Which rows a batch is made of: levels by the pacer's shares, rows within a level at random.
 
-Batch b depends on the seed, b and the pacer's answer for b alone, so a run that resumes draws the same rows. Rows
-of a batch are different ones as long as their level has enough. The order within a batch is TRL's: every row
-stands `generations` times in a row, and the whole batch `repeats` times, once for each step that trains on it.
+Batch b depends on the seed, b and the pacer's answer for b alone, so a run that resumes draws the same rows.
+Rows of a batch are different ones as long as their level has enough. The order within a batch is TRL's: every
+row stands `generations` times in a row, and the whole batch `repeats` times, once for each step that trains on
+it.
 """
 
 from __future__ import annotations

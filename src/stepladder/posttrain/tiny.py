@@ -80,8 +80,8 @@ def _make(folder: Path, task: Task, how: Teaching, progress: Callable[[float], N
     rng = np.random.default_rng([how.seed, 7])
     texts = [task.prompt(one).user + _turn(task, one, rng) for one in problems for _ in range(8)]
     tokenizer = _tokenizer(texts, how.vocabulary)
-    model = _model(tokenizer, how)
-    _teach(model, tokenizer, task, problems, how, progress)
+    model = untaught_model(tokenizer, how)
+    teach(model, tokenizer, task, problems, how, progress)
     folder.parent.mkdir(parents=True, exist_ok=True)
     # Made beside its place and moved there, so that an interrupted run leaves no half model behind.
     unfinished = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
@@ -122,7 +122,8 @@ def _tokenizer(texts: list[str], vocabulary: int) -> PreTrainedTokenizerFast:
     )
 
 
-def _model(tokenizer: PreTrainedTokenizerFast, how: Teaching) -> LlamaForCausalLM:
+def untaught_model(tokenizer: PreTrainedTokenizerFast, how: Teaching) -> LlamaForCausalLM:
+    """Return the model as it is before teaching."""
     torch.manual_seed(how.seed)
     return LlamaForCausalLM(
         LlamaConfig(
@@ -142,7 +143,7 @@ def _model(tokenizer: PreTrainedTokenizerFast, how: Teaching) -> LlamaForCausalL
     )
 
 
-def _teach(
+def teach(
     model: LlamaForCausalLM,
     tokenizer: PreTrainedTokenizerFast,
     task: Task,

@@ -56,6 +56,10 @@ function layout(panel) {
   };
 }
 
+// Curves that lie on each other stay apart by their marks, bounds by their dashes.
+const SYMBOLS = { depth_increasing: "square-open", hint_decreasing: "diamond" };
+const DASHES = ["dash", "dot", "longdashdot"];
+
 function traces(panel) {
   if (panel.heat) {
     return [{
@@ -71,8 +75,8 @@ function traces(panel) {
     const trace = {
       type: "scatter", name: series.name, x: series.x, y: series.y, opacity: faint ? 0.4 : 1,
       mode: series.style === "points" ? "markers" : dashed || faint ? "lines" : "lines+markers",
-      line: { color: line, dash: dashed ? "dash" : "solid", width: faint ? 1.2 : 2 },
-      marker: { color: line, size: series.style === "points" ? 10 : 5 },
+      line: { color: line, dash: dashed ? DASHES[number % DASHES.length] : "solid", width: faint ? 1.2 : 2 },
+      marker: { color: line, symbol: SYMBOLS[series.method] ?? "circle", size: series.style === "points" ? 10 : 6 },
       hovertemplate: "%{y:.4~g}",
     };
     if (series.low && series.high) {
@@ -158,6 +162,7 @@ function addPublished(rows) {
     { key: "setting", title: "setting" }, { key: "method_label", title: "method" }, { key: "unit", title: "unit" },
     { key: "published", title: "published", kind: "number" }, { key: "fixed_n", title: "fixed n (99%)", kind: "number" },
     { key: "first_hit", title: "first hit, median", kind: "number" },
+    { key: "first_hit_5_95", title: "5% to 95%", kind: "number" },
     { key: "verdict", title: "verdict", kind: "verdict" },
   ];
   section("published", "Published against measured").append(

@@ -27,6 +27,8 @@ def write_report(folder: Path) -> Path:
     if not isinstance(results, dict) or not {"quick", "seed", "figures"} <= results.keys():
         raise InputError(f"{folder / 'results.json'} is not of `stepladder reproduce`", option="folder")
     about = _read(folder / "run.json") if (folder / "run.json").exists() else {}
+    if not isinstance(about, dict):
+        raise InputError(f"{folder / 'run.json'} is not of `stepladder reproduce`", option="folder")
     page = folder / "report.html"
     write_whole(page, build_page(results, about))
     return page
@@ -40,7 +42,7 @@ def build_page(results: dict[str, Any], about: dict[str, Any]) -> str:
         "seed": results["seed"],
         "summary": f"{kind} Seed {results['seed']}. {about.get('speed', '')}".strip(),
         "colours": {"methods": COLOURS, "palette": PALETTE, "bound": GREY, "chain": VERMILION},
-        "published": [{**row, "method_label": LABELS[row["method"]]} for row in results.get("published", [])],
+        "published": [_shown(row) for row in results.get("published", [])],
         "charts": list(results["figures"].values()),
         "run": [{"name": name, "value": value} for name, value in about.get("run", {}).items()],
     }
@@ -54,6 +56,12 @@ def build_page(results: dict[str, Any], about: dict[str, Any]) -> str:
     }
     # In one pass: data that happens to spell a placeholder stays as it is.
     return re.sub(r"/\*(CSS|DATA|PLOTLY|JS)\*/", lambda found: parts[found[1]], _asset("page.html"))
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of the table with its label, and its range as text."""
+    low, high = row["first_hit_range"]
+    return {**row, "method_label": LABELS[row["method"]], "first_hit_5_95": f"{low:,} to {high:,}"}
 
 
 def _asset(name: str) -> str:

@@ -51,6 +51,12 @@ def _panel(axes: Axes, panel: Panel) -> None:
     axes.legend([h for h, _ in shown], [n for _, n in shown], frameon=False, fontsize=7)
 
 
+DASHES = ("--", ":", "-.")
+"""Bounds in one panel are told apart by these."""
+MARKERS = {"depth_increasing": "s", "hint_decreasing": "D"}
+"""Curves that lie on each other are told apart by these."""
+
+
 def colour_of(series: Series, number: int) -> str:
     """Return a method's colour, grey for a bound, or the next colour of the palette."""
     if series.method is not None:
@@ -73,9 +79,10 @@ def _series(axes: Axes, series: Series, number: int) -> None:
         color=colour_of(series, number),
         alpha=0.35 if faint else 1,
         linewidth=1 if faint else 1.6,
-        linestyle="none" if points else "--" if series.style == "dashed" else "-",
-        marker="" if faint or series.style == "dashed" else "o",
-        markersize=6 if points else 2.5,
+        linestyle="none" if points else DASHES[number % len(DASHES)] if series.style == "dashed" else "-",
+        marker="" if faint or series.style == "dashed" else MARKERS.get(series.method or "", "o"),
+        markerfacecolor="none" if series.method == "depth_increasing" else None,
+        markersize=6 if points else 3.5,
     )
 
 

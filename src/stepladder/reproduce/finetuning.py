@@ -78,9 +78,10 @@ def accuracy(scale: Scale, seed: int) -> Chart:
         "accuracy",
         "Accuracy against samples",
         f"Mean accuracy and standard error after one large step per stage. Strong lines: {scale.trials} "
-        "trials; faint lines: 10 trials, as in the paper. Both curricula reach 99% with hundreds of "
-        "samples per stage, learning without one needs tens of millions. A single trial can be lucky far "
-        "to the left of these curves, which is what a sweep with one trial per point reports.",
+        "trials; faint lines: 10 trials, as in the paper. Both curricula reach 99% with hundreds to "
+        "thousands of samples per stage, learning without one needs tens of millions to over a billion. A "
+        "single trial can be lucky far to the left of these curves, which is what a sweep with one trial per "
+        "point reports.",
         "Fig. Parity_Dynamics (a), Fig. Parity_Dynamics_trials (a), Fig. 16_2 (a), Fig. 32_2 (a)",
         panels,
     )

@@ -39,6 +39,9 @@ from stepladder.trees.tree import Mask, Picks, Tokens
 MOST_TOKENS = 4e18
 """What a search may be expected to emit: less than half of what a 64-bit count can hold."""
 
+CHUNK = 1 << 20
+"""Pulls that are rolled out at once; memory does not grow beyond that."""
+
 SearchMethod = Literal["bai", "ltar"]
 Match = Literal["index", "value"]
 SearchEngineName = Literal["counts", "rollout"]
@@ -204,9 +207,11 @@ class RolloutArms(Arms):
         tokens = np.zeros(len(pulls), dtype=np.int64)
         for search, history in enumerate(histories):
             for arm in np.flatnonzero(pulls[search]):
-                good, spent = self._pull_one(history, int(arm), int(pulls[search, arm]))
-                accepted[search, arm] = good
-                tokens[search] += spent
+                for first in range(0, int(pulls[search, arm]), CHUNK):
+                    times = min(CHUNK, int(pulls[search, arm]) - first)
+                    good, spent = self._pull_one(history, int(arm), times)
+                    accepted[search, arm] += good
+                    tokens[search] += spent
         return accepted, tokens
 
     def commit(self, histories: Picks, chosen: npt.NDArray[np.int64]) -> Numbers:
