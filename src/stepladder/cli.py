@@ -56,7 +56,8 @@ def main(arguments: list[str] | None = None) -> None:
     if name not in COMMANDS:
         _fail(f"unknown command {name!r}; choose one of {', '.join(COMMANDS)}")
     if "" in options:
-        _fail(f"{name}: an option has an empty value; leave it out, or give one")
+        before = options[options.index("") - 1] if options[0] else ""
+        _fail(f"{name}: {before if before.startswith('--') else 'an argument'} is empty; give a value")
     try:
         module = importlib.import_module(f"stepladder.commands.{name}")
         _parse(module.Command, name, options).run()

@@ -20,6 +20,7 @@ NEEDED = {
     "profile": ["parity"],
     "diagnose": ["parity"],
     "evaluate": ["run"],
+    "experiment": ["hidden-parity", "--out", "folder"],
     "train": ["--config", "recipe.yaml", "--out", "run"],
 }
 """Arguments without which a command cannot be asked for."""

@@ -112,7 +112,7 @@ def test_ctrl_c_leaves_a_whole_log_and_no_result_and_the_next_run_gives_the_unin
         (("--lr", "nan"), "--lr must be positive and finite, got nan"),
         (("--lr", "inf"), "--lr must be positive and finite, got inf"),
         (("--d", "4,x"), "--d must be whole numbers separated by commas"),
-        (("--d", ""), "--d must be whole numbers separated by commas"),
+        (("--d", ""), "--d is empty; give a value"),
         (("--d", "8,0"), "--k must be between 1 and"),
         (("--k", 4, "--d", 4), "--k must be between 1 and d-1 = 3, got 4"),
         (("--k", 0), "--k must be between 1 and"),

@@ -52,9 +52,15 @@ def test_the_bytes_do_not_depend_on_the_number_of_processes(kind, run, tmp_path,
 
 @pytest.mark.parametrize("name", ["countdown", "blocksworld", "math", "parity"])
 def test_a_longer_file_begins_with_a_shorter_one(name, run, tmp_path):
-    for count in (3, 7):
+    for count in (1, 3):
         run("data", name, "--level", 1, "--count", count, "--out", tmp_path / f"{count}.jsonl")
-    assert (tmp_path / "7.jsonl").read_bytes().startswith((tmp_path / "3.jsonl").read_bytes())
+    assert (tmp_path / "3.jsonl").read_bytes().startswith((tmp_path / "1.jsonl").read_bytes())
+
+
+def test_more_problems_than_a_source_has_are_refused_and_never_repeated(refused, tmp_path):
+    out = tmp_path / "rows.jsonl"
+    assert "--count must be at most 3" in refused("data", "math", "--level", 1, "--count", 100, "--out", out)
+    assert not out.exists()
 
 
 def test_the_secret_and_the_form_of_a_chain_can_be_given(run):
@@ -80,7 +86,7 @@ def test_math_problems_come_from_the_source(run, tmp_path):
         (("blocksworld", "--level", -1), "data: --level must be 0 to 4 for blocksworld, got -1"),
         (("math", "--level", 0), "data: --level must be 1 to 5 for math, got 0"),
         (("parity", "--level", 6), "data: --level must be 1 to 5 for parity, got 6"),
-        (("parity", "--level", 1, "--d", 0), "data: --d must be between 1 and 4096, got 0"),
+        (("parity", "--level", 1, "--d", 0), "data: --d must be between 1 and 4,096, got 0"),
         (("parity", "--level", 1, "--secret", "3,1"), "data: --secret [3,1] goes back"),
         (("parity", "--level", 1, "--secret", "a"), "data: --secret must be whole numbers"),
         (("parity", "--level", 1, "--alphabet", 3), "data: --alphabet of parity is 2, got 3"),

@@ -78,7 +78,16 @@ def test_the_table_is_printed_with_a_verdict_in_words_for_every_row(run, tmp_pat
         {"setting": "d = 8, k = 3", "method": "bai", "unit": "total queries", "published": 251410},
         {"setting": "d = 16, k = 2", "method": "ltar", "unit": "queries per arm", "published": 5},
     ]
-    rows = [{**row, "fixed_n": 9, "first_hit": 3, "verdict": f"verdict on {row['method']}"} for row in rows]
+    rows = [
+        {
+            **row,
+            "fixed_n": 9,
+            "first_hit": 3,
+            "first_hit_range": [1, 5],
+            "verdict": f"verdict on {row['method']}",
+        }
+        for row in rows
+    ]
     monkeypatch.setattr(machinery, "published_table", lambda scale, seed, log: rows)
     outcome = run("reproduce", "published", "--quick", "--out", tmp_path)
     assert outcome.out.splitlines()[:4] == [

@@ -286,7 +286,7 @@ def test_a_bad_file_is_refused_in_one_line_that_names_its_line(refused, tmp_path
         (("countdown", "rows.csv"), "rows.csv must be a .jsonl or .parquet file"),
         (("chess", "rows.jsonl"), "chess"),
         (("countdown", "rows.jsonl", "--d", 3), "--d is not an option of countdown"),
-        (("parity", "rows.jsonl", "--d", 0), "--d must be between 1 and 4096, got 0"),
+        (("parity", "rows.jsonl", "--d", 0), "--d must be between 1 and 4,096, got 0"),
         (("countdown", "rows.jsonl", "--seed", -1), "--seed must be at least 0, got -1"),
         (("countdown",), "file"),
     ],

@@ -171,7 +171,7 @@ def test_the_table_shows_path_queries_tokens_and_accuracy(run):
         (("--secret", "2,1"), ("--secret", "goes back")),
         (("--secret", "0,9"), ("--secret", "outside 0..7")),
         (("--secret", "x"), ("--secret", "whole numbers")),
-        (("--secret", ""), ("--secret", "whole numbers")),
+        (("--secret", ""), ("--secret", "is empty")),
         (("--d", "0"), ("--d", "between 1 and")),
         (("--method", "best"), ("--method", "bai", "ltar")),
         (("--engine", "exact"), ("--engine", "counts", "rollout")),

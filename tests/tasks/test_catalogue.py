@@ -51,7 +51,7 @@ def test_the_chain_tasks_have_the_papers_secret_by_default():
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (TaskOptions(d=0), "d must be between 1 and 4096, got 0"),
+        (TaskOptions(d=0), "d must be between 1 and 4,096, got 0"),
         (TaskOptions(d=2), "secret .* is too deep"),
         (TaskOptions(secret=()), "secret is empty"),
         (TaskOptions(alphabet=3), "alphabet of parity is 2, got 3"),

@@ -229,7 +229,7 @@ def test_drawn_inputs_are_uniform_and_independent_over_all_slots(tree, fit):
     ("build", "named"),
     [
         (lambda: Parity(0), r"\bd\b.*got 0"),
-        (lambda: Parity(5000), r"\bd\b.*4096.*got 5000"),
+        (lambda: Parity(5000), r"\bd\b.*4,096.*got 5,000"),
         (lambda: ModularSum(3, 1), r"alphabet.*got 1"),
         (lambda: Recall(-1), r"\bd\b.*got -1"),
         (lambda: Translation(2, 0), r"alphabet.*got 0"),

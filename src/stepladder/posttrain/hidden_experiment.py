@@ -128,12 +128,13 @@ class _Log:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.known: dict[str, list[Point]] = {}
-        for line in path.read_text().splitlines() if path.exists() else []:
-            try:
-                entry = json.loads(line)
-                self.known[json.dumps(entry["run"])] = [Point(**point) for point in entry["points"]]
-            except (json.JSONDecodeError, KeyError, TypeError):
-                continue
+        lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+        whole = [line for line in lines if line.endswith("\n")]
+        if len(whole) < len(lines):  # the last one was cut short
+            write_whole(path, "".join(whole))
+        for line in whole:
+            entry = json.loads(line)
+            self.known[json.dumps(entry["run"])] = [Point(**point) for point in entry["points"]]
 
     def run(self, run: HiddenRun, base: PreTrainedModel, progress: Callable[[float], None]) -> None:
         """Train, unless it has been done."""
