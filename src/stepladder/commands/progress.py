@@ -12,10 +12,12 @@ from stepladder.commands.console import stderr
 
 PATIENCE = 2.0
 """Seconds before a bar appears."""
+PLAIN_EVERY = 60.0
+"""Seconds between lines where there is no terminal to draw a bar on."""
 
 
 class Bar:
-    """A bar that stays away from quick work, from pipes and from log files.
+    """A bar that stays away from quick work; in pipes and log files it is a line a minute.
 
     >>> with Bar("training") as bar:
     ...     bar.fraction(0.5)
@@ -32,7 +34,7 @@ class Bar:
         )
         self.progress = Progress(*columns, console=stderr, transient=True)
         self.task = self.progress.add_task(what, total=None)
-        self.started = time.monotonic()
+        self.started = self.told = time.monotonic()
         self.shown = False
 
     def __enter__(self) -> Self:
@@ -51,6 +53,9 @@ class Bar:
         """Say how much is done, from 0 to 1."""
         self._show()
         self.progress.update(self.task, total=1.0, completed=done)
+        if not stderr.is_terminal and time.monotonic() - self.told > PLAIN_EVERY:
+            self.told = time.monotonic()
+            stderr.print(f"{self.progress.tasks[0].description}: {done:.0%}", markup=False, soft_wrap=True)
 
     def describe(self, what: str) -> None:
         """Say what is going on."""

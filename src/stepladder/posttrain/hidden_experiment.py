@@ -34,7 +34,7 @@ SEEDS = 5
 CHOOSING_SEED = 1000
 """Seeds from here on choose learning rates, and are not reported."""
 
-TRIALS = 10**9
+TRIALS = 10**15
 """The base model's rates are exact; `pays` takes counts, so many that their noise does not matter."""
 
 Report = Callable[[float, str], None]

@@ -41,6 +41,9 @@ from stepladder.tasks.task import Task
 
 Report = Callable[[float, str], None]
 
+PASS = "curriculum/pass/level_"
+"""How the metrics of a level's pass rate begin."""
+
 
 @dataclass
 class Run:
@@ -260,14 +263,15 @@ class Metrics(TrainerCallback):  # type: ignore[misc]
         with self.path.open("a") as file:
             file.write(json.dumps({"step": state.global_step, **logs}) + "\n")
         if "reward" in logs:
-            self.report(state.global_step / state.max_steps, _in_words(state, logs))
+            self.report(state.global_step / state.max_steps, _in_words(state, logs, args.generation_batch_size))
 
 
-def _in_words(state: TrainerState, logs: dict[str, Any]) -> str:
-    tokens = logs.get("completions/mean_length", 0)
-    speed = tokens / logs["step_time"] if logs.get("step_time") else 0
+def _in_words(state: TrainerState, logs: dict[str, Any], rollouts: int) -> str:
+    """Say where the run is: levels with their share and pass rate, hints, reward, signal and speed."""
+    levels = [f"{name.removeprefix(PASS)}: {logs[name]:.2f}" for name in sorted(logs) if name.startswith(PASS)]
+    speed = logs["completions/mean_length"] * rollouts / logs.get("step_time", math.inf)
     return (
-        f"step {state.global_step}/{state.max_steps} reward {logs['reward']:.3f} "
-        f"pass {logs['curriculum/pass']:.3f} signal {logs['curriculum/signal']:.2f} "
-        f"hint {logs['curriculum/hint_tokens']:.1f} tokens, {speed:.0f} tokens/s per rollout"
+        f"step {state.global_step}/{state.max_steps}  passed at level {', '.join(levels)}  "
+        f"reward {logs['reward']:.3f}  signal {logs['curriculum/signal']:.2f}  "
+        f"hints {logs['curriculum/hint_tokens']:.1f} tokens  {speed:,.0f} tokens/s"
     )
