@@ -159,7 +159,7 @@ function sortable(columns, rows) {
 
 function addPublished(rows) {
   const columns = [
-    { key: "setting", title: "setting" }, { key: "method_label", title: "method" }, { key: "unit", title: "unit" },
+    { key: "setting", title: "setting", kind: "setting" }, { key: "method_label", title: "method" }, { key: "unit", title: "unit" },
     { key: "published", title: "published", kind: "number" }, { key: "fixed_n", title: "fixed n (99%)", kind: "number" },
     { key: "first_hit", title: "first hit, median", kind: "number" },
     { key: "first_hit_5_95", title: "5% to 95%", kind: "number" },
