@@ -12,7 +12,7 @@ from stepladder.report.style import COLOURS, GREY, LABELS, new_figure
 def experiment_figure(found: dict[str, Any]) -> Figure:
     """Draw a column for each secret: accuracy above, exact path below."""
     secrets = list(dict.fromkeys(curve["secret"] for curve in found["curves"]))
-    figure, axes = new_figure(3.2 * len(secrets) + 0.6, 5.4, rows=2, columns=len(secrets))
+    figure, axes = new_figure(max(3.2 * len(secrets) + 0.6, 6.4), 5.4, rows=2, columns=len(secrets))
     figure.suptitle(f"Hidden parity, d = {found['d']}: GRPO on a transformer, one line per seed")
     for curve in found["curves"]:
         column = secrets.index(curve["secret"])
