@@ -28,7 +28,7 @@ TABLE_LINE = re.compile(r"^[┏┃┡│└├╭╰]")
 TOO_LONG = {
     "reproduce --quick --out runs/quick": "the whole quick run is tested in tests/reproduce/test_whole_run.py",
     "theory --calibration": "minutes: the calibration of `pays`",
-    "experiment": "an hour of training; tests/posttrain/test_hidden.py runs a small one",
+    "experiment": "an hour of training; tests/posttrain runs small ones",
     "train": "minutes of training; tests/posttrain trains a smaller model",
     "profile": "minutes of sampling; tests/commands/test_profile.py profiles a known model",
     "diagnose": "minutes of sampling; tests/commands/test_diagnose.py diagnoses a known model",

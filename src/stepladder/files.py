@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from stepladder.errors import InputError
 
@@ -37,3 +39,14 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder} cannot be used as a folder: {error.strerror}", "out") from error
+
+
+def read_json(path: Path, hint: str) -> Any:
+    """Read a file of a run's folder; the hint says how to get one that is missing."""
+    try:
+        return json.loads(path.read_text())
+    except OSError as error:
+        raise InputError(f"{path.parent} holds no {path.name}; {hint}", option="folder") from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise InputError(f"{path} is not JSON{line}; make it again", option="folder") from error

@@ -25,6 +25,9 @@ NEEDED = {
 }
 """Arguments without which a command cannot be asked for."""
 
+PARTS = {"experiment": ["hidden-parity"]}
+"""A part of a command that has parts, each with options of its own."""
+
 
 @pytest.mark.parametrize("arguments", [(), ("--help",), ("-h",)], ids=str)
 def test_the_overview_lists_every_command_with_what_it_does(run, arguments):
@@ -37,7 +40,7 @@ def test_the_overview_lists_every_command_with_what_it_does(run, arguments):
 
 @commands
 def test_every_command_has_help_with_an_example_and_the_options_all_share(run, command):
-    outcome = run(command, "--help")
+    outcome = run(command, *PARTS.get(command, []), "--help")
     assert (outcome.code, outcome.err) == (0, "")
     assert f"stepladder {command}" in outcome.out
     for option in ("--seed", "--json"):

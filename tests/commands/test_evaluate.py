@@ -8,6 +8,7 @@ import yaml
 pytest.importorskip("trl")
 
 from stepladder.evaluate import kit
+from stepladder.posttrain.config import read_config, resolved
 
 CONFIG = {
     "data": {"task": "sum", "d": 6, "secret": [0, 1, 2], "alphabet": 97},
@@ -71,6 +72,36 @@ def test_a_second_call_reads_the_samples_of_the_first(run, runs, monkeypatch):
 
     monkeypatch.setattr(kit, "completer", nothing)
     assert run("evaluate", *runs, *options).out == first
+
+
+def test_every_run_keeps_its_evaluation_with_the_base_models_beside_it(run, runs):
+    run("evaluate", *runs, "--base", "--per-level", "4", "--samples", "2", "--json")
+    for folder, method in zip(runs, ("no_curriculum", "depth_increasing", "hint_decreasing"), strict=True):
+        found = json.loads((folder / "evaluation.json").read_text())
+        assert (found["task"], found["samples"]) == ("sum", 2)
+        assert [one["method"] for one in found["models"]] == ["base model", method]
+        for one in found["models"]:
+            assert len(one["counts"]) == 4 * 4
+            assert [sample["level"] for sample in one["shown"]] == [1, 1, 2, 2, 3, 3, 4, 4]
+
+
+def test_a_trained_run_has_its_page_built_again(run, runs):
+    rows = {"step": 1, "reward": 0.5, "curriculum/pass": 0.5, "curriculum/signal": 0.5}
+    rows |= {"curriculum/hint_tokens": 0, "curriculum/share/level_1": 1.0}
+    (runs[0] / "metrics.jsonl").write_text(json.dumps(rows) + "\n")
+    whole = read_config(runs[0] / "config.yaml", {})
+    (runs[0] / "config.yaml").write_text(resolved(whole))
+    assert run("evaluate", runs[0], "--per-level", "4", "--samples", "2").code == 0
+    assert "pass@K against the base model" in (runs[0] / "report.html").read_text()
+    assert not (runs[1] / "report.html").exists()
+
+
+def test_test_problems_that_were_trained_on_are_left_out_or_owned_up_to(run, runs):
+    config = CONFIG | {"data": {"task": "parity", "d": 3, "secret": [0, 1], "per_level": 64}}
+    (runs[0] / "config.yaml").write_text(yaml.safe_dump(config))
+    outcome = run("evaluate", runs[0], "--per-level", "4", "--samples", "2", "--json")
+    # Three bits are eight problems a level; 64 draws have trained on all of those of levels 1 and 2.
+    assert "test problems were trained on: parity has too few others" in outcome.err
 
 
 @pytest.mark.parametrize("k", ["16", "0", "1,9"])

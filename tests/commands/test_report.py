@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from stepladder.report.page import build_page
+from stepladder.report.reproduction_page import build_page
 from stepladder.reproduce.run import FIGURES
 from stepladder.reproduce.scale import Scale
 from stepladder.scaling import Log

@@ -89,7 +89,15 @@ def test_a_run_leaves_config_metrics_checkpoints_model_and_results(config_file, 
     config = read_config(config_file, {})
     results = Run(config, out, report=lambda done, what: reported.append((done, what))).train()
     names = {path.name for path in out.iterdir()}
-    assert names == {"config.yaml", "metrics.jsonl", "checkpoints", "model", "results.json", "run.json"}
+    assert names == {
+        "config.yaml",
+        "metrics.jsonl",
+        "completions.jsonl",
+        "checkpoints",
+        "model",
+        "results.json",
+        "run.json",
+    }
     assert read_config(out / "config.yaml", {}) == config
     assert [line["step"] for line in metrics(out)] == [1, 2, 3]
     assert json.loads((out / "results.json").read_text()) == results
@@ -277,6 +285,9 @@ def test_a_run_killed_at_three_random_steps_ends_with_the_rows_hints_and_metrics
     assert metrics(killed) == metrics(straight)
     assert sampled(killed) == sampled(straight)
     assert len(sampled(straight)) == 12
+    kept = (straight / "completions.jsonl").read_bytes()
+    assert (killed / "completions.jsonl").read_bytes() == kept
+    assert kept.count(b"\n") == 12
     assert (killed / "results.json").read_bytes() == (straight / "results.json").read_bytes()
     assert metrics(straight)[-1]["curriculum/share/level_1"] < 1  # the adaptive levels moved on
 

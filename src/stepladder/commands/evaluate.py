@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 from rich.table import Table
 
-from stepladder.commands.console import print_json, stdout, whole_numbers
+from stepladder.commands.console import print_json, stderr, stdout, whole_numbers
 from stepladder.commands.model_options import import_kit
 from stepladder.commands.progress import Bar
 from stepladder.errors import InputError, check_between, check_seed
@@ -20,6 +20,10 @@ from stepladder.tasks.catalogue import build_task
 
 if TYPE_CHECKING:
     from stepladder.evaluate.table import Evaluated, Row
+
+BASE = "base model"
+SHOWN = 2
+"""Problems of each level whose first answer is shown on a run's page."""
 
 
 @dataclass(frozen=True)
@@ -96,32 +100,62 @@ class Command:
         plan: list[tuple[str, str, Path, Any]] = []
         for folder, config in zip(self.runs, configs, strict=True):
             if self.base and config.data.task not in {one[3].data.task for one in plan}:
-                plan.append(("base model", config.model, folder / "base-samples.jsonl", config))
+                plan.append((BASE, config.model, folder / "base-samples.jsonl", config))
             plan.append((_method(config), str(folder), folder / "samples.jsonl", config))
+        found: list[Evaluated] = []
+        bases: dict[str, Any] = {}
         with Bar("evaluating") as bar:
-            return [self._one(kit, *one, bar) for one in plan]
+            for method, model, log, config in plan:
+                one, shown = self._one(kit, method, model, log, config, bar)
+                found.append(one)
+                entry = {**one.to_json(), "shown": shown}
+                if method == BASE:
+                    bases[one.task] = entry
+                else:
+                    self._leave(log.parent, one.task, [bases[one.task]] if one.task in bases else [], entry)
+        return found
 
-    def _one(self, kit: Any, method: str, model: str, log: Path, config: Any, bar: Bar) -> Evaluated:
+    def _leave(self, folder: Path, task: str, base: list[Any], own: Any) -> None:
+        """Write down what a run's page shows, and build the page again."""
+        from stepladder.report.training_page import is_training, write_report
+
+        known = {"task": task, "samples": self.samples, "models": [*base, own]}
+        write_whole(folder / "evaluation.json", json.dumps(known) + "\n")
+        if is_training(folder):
+            write_report(folder)
+
+    def _one(
+        self, kit: Any, method: str, model: str, log: Path, config: Any, bar: Bar
+    ) -> tuple[Evaluated, list[dict[str, Any]]]:
+        """Return a model's counts, and the first answers to a few problems of each level."""
         from stepladder.evaluate.sampler import Request
         from stepladder.evaluate.table import Evaluated
-        from stepladder.posttrain.data import TEST_SEED
-        from stepladder.tasks.generate import generate_many
+        from stepladder.posttrain.data import held_out, training_problems
 
         task = build_task(config.data.task, config.data.task_options())
         levels = task.levels if self.levels is None else whole_numbers(self.levels, "levels")
         bar.describe(f"{method} on {task.name}")
+        known = training_problems(task, config.data, config.seed, bar.fraction)
+        trained = {task.identity(problem) for problem in known}
         problems = [
             problem
             for level in levels
-            for problem in generate_many(task, task.check_level(level), self.per_level, self.seed + TEST_SEED)
+            for problem in held_out(task, task.check_level(level), self.per_level, self.seed, trained)
         ]
+        again = sum(task.identity(problem) in trained for problem in problems)
+        if again:
+            few = f"{again} of {len(problems)} test problems were trained on: {task.name} has too few others"
+            stderr.print(few, markup=False)
         decoding = kit.Decoding(self.temperature, self.top_p, self.top_k, self.max_tokens)
         completer = kit.completer(model, task)
         sampler = kit.Sampler(
             task, completer, decoding, kit.SampleLog(log), self.seed, self.batch, identity=method
         )
         requests = [Request(problem, 0, copy) for problem in problems for copy in range(self.samples)]
-        return Evaluated.of(task.name, method, sampler.draw(requests, bar.fraction))
+        drawn = sampler.draw(requests, bar.fraction)
+        first = [place * self.per_level + number for place in range(len(levels)) for number in range(SHOWN)]
+        shown = [vars(drawn[number * self.samples]) for number in first if number < len(problems)]
+        return Evaluated.of(task.name, method, drawn), shown
 
     def _write(
         self, out: Path, found: list[Evaluated], ks: tuple[int, ...], lines: list[Row], said: list[str]

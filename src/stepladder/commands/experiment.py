@@ -1,94 +1,233 @@
-"""`stepladder experiment`: the theorem on a real transformer trained by GRPO."""
+"""`stepladder experiment`: small transformers trained by GRPO, with and without a curriculum."""
 
 from __future__ import annotations
 
+import importlib
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import tyro
 from rich.table import Table
 
-from stepladder.commands.console import print_json, stdout
+from stepladder.commands.console import print_json, stdout, whole_numbers
 from stepladder.commands.progress import Bar
 from stepladder.errors import InputError, check_between
 from stepladder.files import make_folder
+from stepladder.report.experiment_figure import countdown_figure, parity_figure
 from stepladder.report.run_folder import write_run
 
 
 @dataclass(frozen=True)
-class Command:
-    """Train a small transformer on hidden parity with and without a curriculum, at equal budgets.
+class Experiment(ABC):
+    """What all experiments have in common."""
 
-    Try: stepladder experiment hidden-parity --out runs/hidden-parity
-    """
-
-    name: Annotated[Literal["hidden-parity"], tyro.conf.Positional]
-    """Which experiment."""
     out: Path
-    """Folder for the base model, runs.jsonl, results.json and the figure; a killed experiment goes on there."""
+    """Folder for runs.jsonl, results.json and the figure; a killed experiment goes on there."""
     seeds: int = 5
     """Seeds that are reported."""
-    budget: int = 51200
-    """Rollouts of each run."""
-    secrets: str | None = None
-    """Secrets such as 0,1,2,3:0,1,2; by default three of four picks, one of three and one of two."""
+    jobs: int = 2
+    """Runs at a time, each on one core."""
     seed: int = 0
-    """Taken by every command; the experiment has fixed seeds, 0 to --seeds."""
+    """Taken by every command; an experiment has fixed seeds, 0 to --seeds."""
     json: bool = False
     """Print one JSON object instead."""
 
     def run(self) -> None:
         """Run what is missing, and print."""
-        from stepladder.commands.console import whole_numbers
-
         check_between("seeds", self.seeds, 1, 1000)
-        check_between("budget", self.budget, 5120, 10**9)
-        hidden = _import_experiment()
-        given = None if self.secrets is None else self.secrets.split(":")
-        secrets = tuple(whole_numbers(one, "secrets") for one in given) if given else hidden.SECRETS
-        plan = hidden.Plan(secrets, self.seeds, self.budget)
+        check_between("jobs", self.jobs, 1, 1000)
+        self.check()
         make_folder(self.out)
-        with Bar("hidden parity") as bar:
+        with Bar("experiment") as bar:
 
             def report(done: float, what: str) -> None:
                 bar.describe(what)
                 bar.fraction(done)
 
-            found = hidden.experiment(plan, self.out, report)
-        from stepladder.report.experiment_figure import experiment_figure
-
-        config = {"secrets": [list(one) for one in secrets], "seeds": self.seeds, "budget": self.budget}
-        write_run(self.out, config, found, {"hidden-parity": experiment_figure(found)})
+            found = self.results(report)
+        name, figure = self.figure(found)
+        write_run(self.out, self.config(), found, {name: figure})
         if self.json:
             print_json(found)
             return
-        stdout.print(_table(found))
+        for part in self.shown(found):
+            stdout.print(part)
         stdout.print(f"wrote {self.out}")
 
+    def config(self) -> dict[str, Any]:
+        """Return the options that the results depend on."""
+        left_out = ("out", "jobs", "seed", "json")
+        return {name: value for name, value in vars(self).items() if name not in left_out}
 
-def _import_experiment() -> Any:
+    @abstractmethod
+    def check(self) -> None:
+        """Refuse what cannot be run."""
+
+    @abstractmethod
+    def results(self, report: Any) -> dict[str, Any]:
+        """Run what is missing and return the summary."""
+
+    @abstractmethod
+    def figure(self, found: dict[str, Any]) -> tuple[str, Any]:
+        """Return the figure with its name."""
+
+    @abstractmethod
+    def shown(self, found: dict[str, Any]) -> list[Table | str]:
+        """Return what to print."""
+
+
+@dataclass(frozen=True)
+class HiddenParity(Experiment):
+    """The theorem: inputs are hidden, so only the secret's picks can be learned, as on a tree.
+
+    Try: stepladder experiment hidden-parity --out runs/hidden-parity
+    """
+
+    budget: int = 51200
+    """Rollouts of each run."""
+    secrets: str = "0,1,2,3:1,4,6,8:0,2,5,7:0,1,2:0,1"
+    """Secrets, with colons between them."""
+
+    def check(self) -> None:
+        """Refuse budgets too small to see anything."""
+        check_between("budget", self.budget, 5120, 10**9)
+
+    def results(self, report: Any) -> dict[str, Any]:
+        """Run the hidden form."""
+        module = _module("parity_experiment")
+        plan = module.Plan(_secrets(self.secrets), self.seeds, self.budget)
+        found: dict[str, Any] = module.experiment(plan, self.out, self.jobs, report)
+        return found
+
+    def figure(self, found: dict[str, Any]) -> tuple[str, Any]:
+        """Draw every curve."""
+        return "hidden-parity", parity_figure(found, "Hidden parity")
+
+    def shown(self, found: dict[str, Any]) -> list[Table | str]:
+        """Return how the runs ended, and the savings beside what was predicted."""
+        title = f"Hidden parity, d = {found['d']}, {found['budget']:,} rollouts a run"
+        return [_ends(title, "method", found["cells"]), _savings(found["savings"])]
+
+
+@dataclass(frozen=True)
+class VisibleParity(Experiment):
+    """The trap: inputs are visible, so rewards can be earned without the secret's picks.
+
+    Try: stepladder experiment visible-parity --out runs/visible-parity
+    """
+
+    budget: int = 25600
+    """Rollouts of each run."""
+    secrets: str = "0,1:2,6"
+    """Secrets, with colons between them."""
+
+    def check(self) -> None:
+        """Refuse budgets too small to see anything."""
+        check_between("budget", self.budget, 5120, 10**9)
+
+    def results(self, report: Any) -> dict[str, Any]:
+        """Run the visible form."""
+        module = _module("visible_experiment")
+        plan = module.Plan(_secrets(self.secrets), self.seeds, self.budget)
+        found: dict[str, Any] = module.experiment(plan, self.out, self.jobs, report)
+        return found
+
+    def figure(self, found: dict[str, Any]) -> tuple[str, Any]:
+        """Draw every curve."""
+        return "visible-parity", parity_figure(found, "Visible parity")
+
+    def shown(self, found: dict[str, Any]) -> list[Table | str]:
+        """Return how the runs ended."""
+        title = f"Visible parity, d = {found['d']}, {found['budget']:,} rollouts a run"
+        return [_ends(title, "arm", found["cells"])]
+
+
+@dataclass(frozen=True)
+class Countdown(Experiment):
+    """A task whose answers depend on the problem: Countdown with numbers up to 9 on the tiny model.
+
+    Try: stepladder experiment countdown --out runs/countdown-study
+    """
+
+    target: int = 1
+    """The level to learn; curricula may use the ones below it."""
+    tokens: int = 1_000_000
+    """Tokens of each run, prompts and completions."""
+    per_level: int = 200
+    """Held-out problems of each level."""
+    samples: int = 8
+    """Completions of each problem."""
+
+    def check(self) -> None:
+        """Refuse what cannot be measured."""
+        check_between("target", self.target, 1, 4)
+        check_between("tokens", self.tokens, 10_000, 10**12)
+        check_between("per_level", self.per_level, 2, 10**5)
+        check_between("samples", self.samples, 1, 10**4)
+
+    def results(self, report: Any) -> dict[str, Any]:
+        """Run the study."""
+        module = _module("countdown_experiment")
+        study = module.Study(self.target, self.seeds, self.tokens, self.per_level, self.samples)
+        found: dict[str, Any] = module.experiment(study, self.out, self.jobs, report)
+        return found
+
+    def figure(self, found: dict[str, Any]) -> tuple[str, Any]:
+        """Draw pass@K by level."""
+        return "countdown", countdown_figure(found)
+
+    def shown(self, found: dict[str, Any]) -> list[Table | str]:
+        """Return pass@K by level, what it cost, and what can be said."""
+        verdict = f"Predicted before training: a curriculum {found['diagnosis']['verdict']}. "
+        said = verdict + found["diagnosis"]["reasons"]
+        return [_pass_table(found), said, *found["comparisons"]]
+
+
+@dataclass(frozen=True)
+class Command:
+    """Train small transformers with and without a curriculum, at equal budgets, over several seeds.
+
+    Try: stepladder experiment hidden-parity --out runs/hidden-parity
+    """
+
+    which: tyro.conf.OmitSubcommandPrefixes[
+        Annotated[HiddenParity, tyro.conf.subcommand("hidden-parity", prefix_name=False)]
+        | Annotated[VisibleParity, tyro.conf.subcommand("visible-parity", prefix_name=False)]
+        | Annotated[Countdown, tyro.conf.subcommand("countdown", prefix_name=False)]
+    ]
+    """Which experiment."""
+
+    def run(self) -> None:
+        """Run it."""
+        self.which.run()
+
+
+def _module(name: str) -> Any:
     try:
-        from stepladder.posttrain import hidden_experiment
+        return importlib.import_module(f"stepladder.posttrain.{name}")
     except ImportError as error:
         raise InputError(f"the experiment needs {error.name}: pip install 'stepladder[llm]'") from error
-    return hidden_experiment
 
 
-def _table(found: dict[str, Any]) -> Table:
-    table = Table(title=f"Hidden parity, d = {found['d']}, {found['budget']:,} rollouts a run")
-    for column in ("secret", "method", "accuracy", "exact path", "rollouts to .9", "to .99", "predicted"):
+def _secrets(given: str) -> tuple[tuple[int, ...], ...]:
+    return tuple(whole_numbers(one, "secrets") for one in given.split(":"))
+
+
+# ---- tables
+
+
+def _ends(title: str, name: str, cells: list[dict[str, Any]]) -> Table:
+    table = Table(title=title)
+    for column in ("secret", name, "accuracy", "exact path", "rollouts to .9", "to .99"):
         table.add_column(column, justify="right")
-    for cell in found["cells"]:
-        predicted = found["diagnoses"][cell["secret"]].get(cell["method"])
+    for cell in cells:
         table.add_row(
             cell["secret"],
-            cell["method"],
-            _range(cell["accuracy"], "{:.3f}"),
-            _range(cell["exact_path"], "{:.3f}"),
-            _range(cell["rollouts_to_0.9"], "{:,}"),
-            _range(cell["rollouts_to_0.99"], "{:,}"),
-            "" if predicted is None else f"{predicted['saving']['value']:,.0f}x, {predicted['verdict']}",
+            cell[name],
+            *(_range(cell[key], "{:.3f}") for key in ("accuracy", "exact_path")),
+            *(_range(cell[key], "{:,}") for key in ("rollouts_to_0.9", "rollouts_to_0.99")),
         )
     return table
 
@@ -103,3 +242,41 @@ def _range(values: list[float | None], form: str) -> str:
     shown = form.format(reached[middle]) if middle < len(reached) else "never"
     last = "never" if missing else form.format(reached[-1])
     return f"{shown} [{form.format(reached[0])}, {last}]"
+
+
+def _savings(savings: list[dict[str, Any]]) -> Table:
+    table = Table(title="Saving of rollouts to .9: predicted before training, and measured")
+    for column in ("secret", "curriculum", "predicted [95%]", "verdict", "measured [95%]"):
+        table.add_column(column, justify="right")
+    for one in savings:
+        table.add_row(
+            one["secret"],
+            one["method"],
+            "{value:,.3g} [{low:,.3g}, {high:,.3g}]".format(**one["predicted"]),
+            one["verdict"],
+            _measured(one["measured"]),
+        )
+    return table
+
+
+def _measured(found: dict[str, Any] | None) -> str:
+    if found is None:
+        return "neither got there"
+    return "{bound} {value:,.3g} [{low:,.3g}, {high:,.3g}]".format(**found).strip()
+
+
+def _pass_table(found: dict[str, Any]) -> Table:
+    ks = found["k"]
+    title = f"pass@K in % on {found['held_out_per_level']} held-out problems a level, mean over seeds [95%]"
+    table = Table(title=title)
+    for column in ("level", "method", *(f"K={k}" for k in (ks[0], ks[-1])), "tokens a run"):
+        table.add_column(column, justify="right")
+    for cell in found["cells"]:
+        cost = found["costs"].get(cell["method"])
+        tokens = "" if cost is None else f"{sum(cost['tokens']) / len(cost['tokens']):,.0f}"
+        shown = [
+            f"{100 * one['value']:.1f} [{100 * one['low']:.1f}, {100 * one['high']:.1f}]"
+            for one in (cell["pass_at_k"][0], cell["pass_at_k"][-1])
+        ]
+        table.add_row(str(cell["level"]), cell["method"], *shown, tokens)
+    return table

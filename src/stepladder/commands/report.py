@@ -8,14 +8,16 @@ from pathlib import Path
 import tyro
 
 from stepladder.commands.console import print_json, stdout
-from stepladder.report.page import write_report
+from stepladder.report import reproduction_page, training_page
 
 
 @dataclass(frozen=True)
 class Command:
-    """Build report.html again from the results of a run.
+    """Build report.html from the data of `stepladder reproduce`, or of a `stepladder train`, finished or not.
 
     Try: stepladder report runs/reproduce
+
+    Try: stepladder report runs/countdown
     """
 
     folder: tyro.conf.Positional[Path]
@@ -27,7 +29,8 @@ class Command:
 
     def run(self) -> None:
         """Write the page."""
-        page = write_report(self.folder)
+        kind = training_page if training_page.is_training(self.folder) else reproduction_page
+        page = kind.write_report(self.folder)
         if self.json:
             print_json({"report": str(page)})
         else:

@@ -15,7 +15,7 @@ import tyro
 from stepladder.commands.console import print_json, stdout
 from stepladder.commands.progress import Bar
 from stepladder.files import write_whole
-from stepladder.report.page import write_report
+from stepladder.report.reproduction_page import write_report
 from stepladder.reproduce.run import Reproduction, figure_names, pending, reproduce
 from stepladder.reproduce.scale import FULL, QUICK
 from stepladder.reproduce.speed import rollouts_of_accuracy, rollouts_per_second

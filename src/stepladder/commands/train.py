@@ -57,6 +57,9 @@ class Command:
             results = run.train()
         if not run.is_main:
             return
+        from stepladder.report.training_page import write_report
+
+        page = write_report(self.out)
         if self.json:
             print_json({**results, "out": str(self.out)})
             return
@@ -68,7 +71,7 @@ class Command:
                 stdout.print(
                     f"{name}: {results[name]['first']:.3f} at first, {results[name]['last']:.3f} at last"
                 )
-        stdout.print(f"wrote {self.out}")
+        stdout.print(f"wrote {self.out}; the run at a glance: {page}")
 
     def _changes(self, parse: Callable[[str], Any]) -> dict[str, Any]:
         changes: dict[str, Any] = {}

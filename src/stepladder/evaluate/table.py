@@ -6,8 +6,9 @@ block, where there are several tasks, has the averages over tasks of every metho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,21 @@ class Evaluated:
             found[sample.id] = (level, correct + sample.correct, count + 1)
         rows = found.values()
         return cls(task, method, tuple(found), tuple(r[0] for r in rows), tuple(r[1:] for r in rows))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything but the task."""
+        return {
+            "method": self.method,
+            "ids": list(self.ids),
+            "levels": list(self.levels),
+            "counts": [list(count) for count in self.counts],
+        }
+
+    @classmethod
+    def from_json(cls, task: str, data: Mapping[str, Any]) -> Evaluated:
+        """Read what `to_json` wrote."""
+        counts = tuple((int(correct), int(samples)) for correct, samples in data["counts"])
+        return cls(task, str(data["method"]), tuple(data["ids"]), tuple(data["levels"]), counts)
 
     def matrix(self, ks: Sequence[int]) -> Floats:
         """Return pass@K of every problem at every K."""

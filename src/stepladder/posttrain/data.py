@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from datasets import Dataset
@@ -11,10 +12,13 @@ from stepladder.errors import InputError
 from stepladder.posttrain.config import Data
 from stepladder.tasks.generate import generate_many
 from stepladder.tasks.rows import read_problems
-from stepladder.tasks.task import ChatTokenizer, Problem, Task
+from stepladder.tasks.task import ChatTokenizer, Problem, Task, Verdict
 
 TEST_SEED = 1_000_000_007
 """Added to the seed for test problems."""
+
+DRAWS = 10
+"""How many draws for each held-out problem before some may come again."""
 
 Quiet = Callable[[float], None]
 
@@ -62,6 +66,24 @@ def _of_levels(problems: list[Problem], levels: tuple[int, ...], source: str) ->
     return [problem for problem in problems if problem.level in levels]
 
 
+def held_out(task: Task, level: int, count: int, seed: int, trained: set[str]) -> list[Problem]:
+    """Generate test problems of a level: different ones, and none of the trained, as far as there are any.
+
+    A task may have too few problems for that, such as parity of a few visible inputs; then some come again.
+    """
+    drawn = generate_many(task, level, count, seed + TEST_SEED)
+    more = (task.generate(level, index, seed + TEST_SEED) for index in range(count, DRAWS * count))
+    kept: dict[str, Problem] = {}
+    for problem in itertools.chain(drawn, more):
+        name = task.identity(problem)
+        if name not in trained:
+            kept.setdefault(name, problem)
+        if len(kept) == count:
+            return list(kept.values())
+    left = [problem for problem in drawn if problem not in kept.values()]
+    return [*kept.values(), *left][:count]
+
+
 def data_set(task: Task, problems: list[Problem], tokenizer: ChatTokenizer) -> Dataset:
     """Return rows for TRL; the prompt is text up to the assistant prefix.
 
@@ -91,15 +113,34 @@ def _added_start(tokenizer: Any) -> str:
 class TaskReward:
     """The task's verdict as a reward function of TRL."""
 
-    def __init__(self, task: Task, problems: list[Problem]) -> None:
-        """Keep the problems that rows refer to."""
+    def __init__(
+        self,
+        task: Task,
+        trained: list[Problem],
+        tests: Sequence[Problem] = (),
+        keep: Callable[[int, dict[str, Any]], None] | None = None,
+    ) -> None:
+        """Take the problems that rows refer to; `keep` is given the first completion of every training step."""
         self.task = task
-        self.problems = problems
+        self.problems = [*trained, *tests]
+        self.trained = len(trained)
+        self.keep = keep
         self.__name__ = task.name
 
-    def __call__(self, completions: list[Any], problem: list[int], **columns: Any) -> list[float]:
+    def __call__(
+        self, completions: list[Any], problem: list[int], trainer_state: Any = None, **columns: Any
+    ) -> list[float]:
         """Verify each completion."""
-        return [
-            self.task.verify(self.problems[place], completion).reward
+        verdicts = [
+            self.task.verify(self.problems[place], completion)
             for place, completion in zip(problem, completions, strict=True)
         ]
+        if self.keep is not None and trainer_state is not None and problem[0] < self.trained:
+            self._keep(trainer_state.global_step + 1, self.problems[problem[0]], completions[0], verdicts[0])
+        return [verdict.reward for verdict in verdicts]
+
+    def _keep(self, step: int, problem: Problem, completion: Any, verdict: Verdict) -> None:
+        assert self.keep is not None
+        text = completion if isinstance(completion, str) else completion[-1]["content"]
+        row = {"id": problem.id, "level": problem.level, "correct": verdict.correct, "why": verdict.why}
+        self.keep(step, {**row, "completion": text})

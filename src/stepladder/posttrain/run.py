@@ -1,10 +1,11 @@
 """One training run: config in, run folder out.
 
-    config.yaml    the resolved config
-    metrics.jsonl  one line for every logged step
-    checkpoints/   as TRL writes them, with the curriculum's state
-    model/         the trained adapter or model
-    results.json   the same for the same config; run.json has the seconds
+    config.yaml        the resolved config
+    metrics.jsonl      one line for every logged step
+    completions.jsonl  the first completion of every step, with its verdict
+    checkpoints/       as TRL writes them, with the curriculum's state
+    model/             the trained adapter or model
+    results.json       the same for the same config; run.json has the seconds
 
 A killed run resumes from its newest complete checkpoint to the same results.
 """
@@ -35,6 +36,7 @@ from stepladder.files import make_folder, write_whole
 from stepladder.posttrain.config import RunConfig, changed_fields, resolved
 from stepladder.posttrain.data import TaskReward, data_set, test_problems, training_problems
 from stepladder.posttrain.models import check_model, load_model
+from stepladder.posttrain.step_log import StepLog
 from stepladder.posttrain.trainer import STATE_FILE, CurriculumTrainer
 from stepladder.tasks.catalogue import build_task
 from stepladder.tasks.task import Task
@@ -118,16 +120,18 @@ class Run:
             model, tokenizer = load_model(config.model, self.task, self._about("teaching the tiny model"))
         everything = [*problems, *tests]
         rows = data_set(self.task, everything, tokenizer)
+        completions = StepLog(self.out / "completions.jsonl")
+        keep = completions.append if self.is_main else None
         try:
             trainer = CurriculumTrainer(
                 model=model,
-                reward_funcs=[TaskReward(self.task, everything)],
+                reward_funcs=[TaskReward(self.task, problems, tests, keep)],
                 args=self.arguments,
                 train_dataset=rows.select(range(len(problems))),
                 eval_dataset=rows.select(range(len(problems), len(everything))) if tests else None,
                 processing_class=tokenizer,
                 peft_config=lora_config(config),
-                callbacks=[Metrics(self.out / "metrics.jsonl", self.report)],
+                callbacks=[Metrics(StepLog(self.out / "metrics.jsonl"), completions, self.report)],
                 curriculum=config.curriculum.build(self.task.pass_reward),
             )
         except InputError:
@@ -228,26 +232,21 @@ def newest_checkpoint(out: Path) -> str | None:
 
 
 class Metrics(TrainerCallback):  # type: ignore[misc]
-    """Writes metrics.jsonl and tells how far the run is."""
+    """Writes metrics and tells how far the run is."""
 
-    def __init__(self, path: Path, report: Report) -> None:
-        """Take the file to append to."""
-        self.path = path
+    def __init__(self, metrics: StepLog, completions: StepLog, report: Report) -> None:
+        """Take the logs of the run."""
+        self.metrics = metrics
+        self.completions = completions
         self.report = report
 
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
         """Forget what was logged after the checkpoint that the run goes on from."""
-        if not state.is_world_process_zero:
-            return
-        kept = []
-        if self.path.exists() and state.global_step:
-            lines = self.path.read_text().splitlines(keepends=True)
-            kept = [
-                line for line in lines if line.endswith("\n") and json.loads(line)["step"] <= state.global_step
-            ]
-        write_whole(self.path, "".join(kept))
+        if state.is_world_process_zero:
+            for log in (self.metrics, self.completions):
+                log.forget_after(state.global_step if state.global_step else -1)
 
     def on_log(
         self,
@@ -260,8 +259,7 @@ class Metrics(TrainerCallback):  # type: ignore[misc]
         """Append a line."""
         if not state.is_world_process_zero or logs is None or "train_runtime" in logs:
             return
-        with self.path.open("a") as file:
-            file.write(json.dumps({"step": state.global_step, **logs}) + "\n")
+        self.metrics.append(state.global_step, logs)
         if "reward" in logs:
             self.report(state.global_step / state.max_steps, _in_words(state, logs, args.generation_batch_size))
 

@@ -65,8 +65,10 @@ def cache_folder() -> Path:
 
 def _key(task: Task, how: Teaching) -> str:
     """Name what the model depends on: the teaching, and the task's own words."""
-    sample = task.prompt(_problems(task, 1, how.seed)[-1])
-    return hashlib.sha256(json.dumps([ARCHITECTURE, asdict(how), sample.user]).encode()).hexdigest()[:12]
+    problems = _problems(task, 8, how.seed)
+    rng = np.random.default_rng(how.seed)
+    texts = [task.prompt(one).user + task.random_completion(one, rng) for one in problems]
+    return hashlib.sha256(json.dumps([ARCHITECTURE, asdict(how), texts]).encode()).hexdigest()[:12]
 
 
 def _problems(task: Task, per_level: int, seed: int) -> list[Problem]:
@@ -81,7 +83,8 @@ def _make(folder: Path, task: Task, how: Teaching, progress: Callable[[float], N
     texts = [task.prompt(one).user + _turn(task, one, rng) for one in problems for _ in range(8)]
     tokenizer = _tokenizer(texts, how.vocabulary)
     model = untaught_model(tokenizer, how)
-    teach(model, tokenizer, task, problems, how, progress)
+    prompts = [tokenizer(task.prompt(one).text(tokenizer))["input_ids"] for one in problems]
+    teach(model, tokenizer, task, problems, prompts, how, progress)
     folder.parent.mkdir(parents=True, exist_ok=True)
     # Made beside its place and moved there, so that an interrupted run leaves no half model behind.
     unfinished = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
@@ -148,11 +151,11 @@ def teach(
     tokenizer: PreTrainedTokenizerFast,
     task: Task,
     problems: list[Problem],
+    prompts: list[list[int]],
     how: Teaching,
     progress: Callable[[float], None],
 ) -> None:
     """Imitate fresh random completions; only the completion's tokens count."""
-    prompts = [tokenizer(task.prompt(one).text(tokenizer))["input_ids"] for one in problems]
     rng = np.random.default_rng([how.seed, 8])
     optimiser = torch.optim.AdamW(model.parameters(), lr=how.learning_rate)
     decay = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, how.steps)

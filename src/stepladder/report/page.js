@@ -125,12 +125,17 @@ function addChart(chart) {
     groups.set(key, [...(groups.get(key) ?? []), panel]);
   }
   for (const [title, panels] of groups) addPanel(grid, title, panels, `${chart.title}, ${title}. ${chart.caption}`);
-  const again = make("p", { class: "soft" }, `${chart.paper}. Run it again: `,
-    make("code", {}, `stepladder reproduce ${chart.name}${data.quick ? " --quick" : ""} --seed ${data.seed}`), ". Files: ",
-    ...["png", "svg"].flatMap((kind) => [make("a", { href: `${chart.name}.${kind}` }, kind.toUpperCase()), ", "]),
-    make("a", { href: `data/${chart.name}.json` }, "data"), ".");
   section(chart.name, chart.title).append(
-    make("figure", {}, grid, make("figcaption", {}, chart.caption)), again);
+    make("figure", {}, grid, make("figcaption", {}, chart.caption)),
+    ...footnote([chart.paper && `${chart.paper}. `, ...runAgain(chart.again), ...linked(chart.links)]));
+}
+
+const footnote = (words) => (words.some(Boolean) ? [make("p", { class: "soft" }, ...words.filter(Boolean))] : []);
+const runAgain = (command) => (command ? ["Run it again: ", make("code", {}, command), ". "] : []);
+
+function linked(links) {
+  const nodes = Object.entries(links).flatMap(([name, href]) => [make("a", { href }, name), ", "]);
+  return nodes.length ? ["Files: ", ...nodes.slice(0, -1), "."] : [];
 }
 
 // ---- tables
@@ -157,22 +162,24 @@ function sortable(columns, rows) {
   return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table" }, table);
 }
 
-function addPublished(rows) {
-  const columns = [
-    { key: "setting", title: "setting", kind: "setting" }, { key: "method_label", title: "method" }, { key: "unit", title: "unit" },
-    { key: "published", title: "published", kind: "number" }, { key: "fixed_n", title: "fixed n (99%)", kind: "number" },
-    { key: "first_hit", title: "first hit, median", kind: "number" },
-    { key: "first_hit_5_95", title: "5% to 95%", kind: "number" },
-    { key: "verdict", title: "verdict", kind: "verdict" },
-  ];
-  section("published", "Published against measured").append(
-    make("p", {}, "A published figure says at which n a method converged. Fixed n is the smallest n whose mean accuracy ",
-      "over the trials reaches 99% and still does at the next. First hit is where a rising sweep with one trial at each n ",
-      "first succeeds: what luck gives, not what is needed. The separation between the methods is real, and larger than published."),
-    sortable(columns, rows),
-    make("p", { class: "soft" }, "Run it again: ",
-      make("code", {}, `stepladder reproduce published${data.quick ? " --quick" : ""} --seed ${data.seed}`), "."));
+function addTable({ name, title, intro, columns, rows, again }) {
+  section(name, title).append(...(intro ? [make("p", {}, intro)] : []), sortable(columns, rows), ...footnote(runAgain(again)));
 }
+
+// ---- texts: set as text, never as markup
+
+function addSamples({ name, title, intro, rows }) {
+  section(name, title).append(make("p", {}, intro), ...rows.map((row) => make("details", {},
+    make("summary", {}, make("span", { class: row.correct ? "right" : "wrong" }, row.correct ? "correct" : "wrong"), ` ${row.title}`,
+      ...(row.why ? [make("span", { class: "soft" }, ` ${row.why}`)] : [])),
+    make("pre", {}, row.text))));
+}
+
+function addText({ name, title, text }) {
+  section(name, title).append(make("pre", {}, text));
+}
+
+const ADD = { table: addTable, chart: addChart, samples: addSamples, text: addText };
 
 // ---- the page
 
@@ -195,12 +202,7 @@ async function start() {
   document.getElementById("summary").textContent = data.summary;
   const preference = matchMedia("(prefers-color-scheme: dark)");
   document.documentElement.dataset.theme = preference.matches ? "dark" : "light";
-  if (data.published.length) addPublished(data.published);
-  for (const chart of data.charts) addChart(chart);
-  if (data.run.length) {
-    section("run", "How this was made").append(
-      sortable([{ key: "name", title: "what" }, { key: "value", title: "value" }], data.run));
-  }
+  for (const part of data.sections) ADD[part.kind](part);
   await loadPlotly();
   setTheme(preference.matches);
   document.getElementById("theme").addEventListener("click",

@@ -1,4 +1,11 @@
-"""One self-contained report.html from a run's data: no network, works from disk.
+"""One self-contained page from plain data: no network, works from disk.
+
+A page is a list of sections in the order they are shown:
+
+    table    rows that can be sorted by any column
+    chart    panels of a `Chart`, with the files that hold it and the command that makes it again
+    samples  texts with a verdict; whatever they hold is shown as text
+    text     words as they are, such as a config
 
 The plotting library (plotly.js) is embedded compressed and unpacked by the browser, which keeps the page
 well under its uncompressed size.
@@ -8,46 +15,75 @@ from __future__ import annotations
 
 import base64
 import gzip
+import html
 import json
 import re
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from plotly.offline import get_plotlyjs
 
-from stepladder.errors import InputError
-from stepladder.files import write_whole
-from stepladder.report.style import COLOURS, GREY, LABELS, PALETTE, VERMILION
+from stepladder.report.chart import Chart
+from stepladder.report.style import COLOURS, GREY, PALETTE, VERMILION
+
+Section = dict[str, Any]
+Column = dict[str, str]
 
 
-def write_report(folder: Path) -> Path:
-    """Build report.html from results.json (and run.json, where there is one) in the folder."""
-    results = _read(folder / "results.json")
-    if not isinstance(results, dict) or not {"quick", "seed", "figures"} <= results.keys():
-        raise InputError(f"{folder / 'results.json'} is not of `stepladder reproduce`", option="folder")
-    about = _read(folder / "run.json") if (folder / "run.json").exists() else {}
-    if not isinstance(about, dict):
-        raise InputError(f"{folder / 'run.json'} is not of `stepladder reproduce`", option="folder")
-    page = folder / "report.html"
-    write_whole(page, build_page(results, about))
-    return page
+def table(
+    name: str,
+    title: str,
+    columns: Sequence[Column],
+    rows: Sequence[Mapping[str, Any]],
+    intro: str = "",
+    again: str = "",
+) -> Section:
+    """Return a table; a column has a key, a title, and perhaps a kind that the style sheet knows."""
+    return {
+        "kind": "table",
+        "name": name,
+        "title": title,
+        "intro": intro,
+        "columns": list(columns),
+        "rows": list(rows),
+        "again": again,
+    }
 
 
-def build_page(results: dict[str, Any], about: dict[str, Any]) -> str:
+def chart(one: Chart, again: str = "", links: Mapping[str, str] | None = None) -> Section:
+    """Return a chart with links to its files."""
+    return {"kind": "chart", **one.to_json(), "again": again, "links": dict(links or {})}
+
+
+def facts(name: str, title: str, known: Mapping[str, Any]) -> Section:
+    """Return a table of names and values."""
+    columns = ({"key": "name", "title": "what"}, {"key": "value", "title": "value"})
+    return table(name, title, columns, [{"name": key, "value": value} for key, value in known.items()])
+
+
+def samples(name: str, title: str, intro: str, rows: Sequence[Mapping[str, Any]]) -> Section:
+    """Return texts; a row has a title, whether it is correct, why not, and the text."""
+    return {"kind": "samples", "name": name, "title": title, "intro": intro, "rows": list(rows)}
+
+
+def text(name: str, title: str, words: str) -> Section:
+    """Return words as they are."""
+    return {"kind": "text", "name": name, "title": title, "text": words}
+
+
+def render_page(title: str, heading: str, lead: str, summary: str, sections: Sequence[Section]) -> str:
     """Return the page."""
-    kind = "A quick look: small samples, wide error bars." if results["quick"] else "The full run."
     data = {
-        "quick": results["quick"],
-        "seed": results["seed"],
-        "summary": f"{kind} Seed {results['seed']}. {about.get('speed', '')}".strip(),
+        "summary": summary,
         "colours": {"methods": COLOURS, "palette": PALETTE, "bound": GREY, "chain": VERMILION},
-        "published": [_shown(row) for row in results.get("published", [])],
-        "charts": list(results["figures"].values()),
-        "run": [{"name": name, "value": value} for name, value in about.get("run", {}).items()],
+        "sections": list(sections),
     }
     packed = base64.b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode()
     parts = {
+        "TITLE": html.escape(title),
+        "HEADING": html.escape(heading),
+        "LEAD": html.escape(lead),
         "CSS": _asset("page.css"),
         # No tag and no comment may begin inside the script element that holds the data.
         "DATA": json.dumps(data, allow_nan=False).replace("<", "\\u003c"),
@@ -55,26 +91,9 @@ def build_page(results: dict[str, Any], about: dict[str, Any]) -> str:
         "JS": _asset("page.js"),
     }
     # In one pass: data that happens to spell a placeholder stays as it is.
-    return re.sub(r"/\*(CSS|DATA|PLOTLY|JS)\*/", lambda found: parts[found[1]], _asset("page.html"))
-
-
-def _shown(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of the table with its label, and its range as text."""
-    low, high = row["first_hit_range"]
-    return {**row, "method_label": LABELS[row["method"]], "first_hit_5_95": f"{low:,} to {high:,}"}
+    names = "|".join(parts)
+    return re.sub(rf"/\*({names})\*/", lambda found: parts[found[1]], _asset("page.html"))
 
 
 def _asset(name: str) -> str:
     return files("stepladder.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _read(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text())
-    except OSError as error:
-        raise InputError(
-            f"{path.parent} holds no {path.name}; run `stepladder reproduce --out {path.parent}` first",
-            option="folder",
-        ) from error
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path} is not JSON (line {error.lineno}); make it again", "folder") from error

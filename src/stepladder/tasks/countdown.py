@@ -74,6 +74,10 @@ class Countdown(Task):
         assert found is not None
         return Problem(f"countdown-{level}-{seed}-{index}", numbers, target, level, tuple(found.steps()))
 
+    def identity(self, problem: Problem) -> str:
+        """Return numbers and target; the order of the numbers does not matter."""
+        return str((sorted(problem.question), problem.answer))
+
     def prompt(self, problem: Problem) -> Prompt:
         """Ask for the equation."""
         return Prompt(SYSTEM, USER.format(numbers=problem.question, target=problem.answer))
@@ -114,6 +118,8 @@ class Countdown(Task):
             (a, first), (b, second) = sorted(pair, reverse=True)
             results = _results(a, b, most=max(100, problem.answer))
             operation, value = results[int(rng.integers(len(results)))]
+            if operation in "+*" and rng.integers(2):  # teachers write sums and products in either order
+                (a, first), (b, second) = (b, second), (a, first)
             lines.append(f"{a} {operation} {b} = {value}")
             left.append((value, f"({first} {operation} {second})"))
         equation = left[0][1].removeprefix("(").removesuffix(")")

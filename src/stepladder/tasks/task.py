@@ -125,6 +125,10 @@ class Task(ABC):
             return Verdict(format_ok=False, correct=False, reward=0.0, why=blocks.why)
         return self.judge(problem, blocks)
 
+    def identity(self, problem: Problem) -> str:
+        """Return what two problems share that are the same but for their id."""
+        return str((problem.question, problem.answer))
+
     def hint(self, problem: Problem, steps: int) -> str:
         """Return the first teacher steps as they stand behind the assistant prefix."""
         return hint_text(problem.solution[:steps])

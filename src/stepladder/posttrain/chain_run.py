@@ -1,7 +1,7 @@
-"""One run of the hidden-parity experiment: GRPO by TRL with environment turns, evaluated as it goes.
+"""One run of the parity experiment: GRPO by TRL with environment turns, evaluated as it goes.
 
-The trainer is the project's own, with TRL's rollout function: it writes chains with the environment of
-`hidden`, and masks the environment's words. Every run has the same budget of rollouts and none stops early.
+The trainer is the project's own, with TRL's rollout function: it writes chains with the `environment`, and
+masks the environment's words. Every run has the same budget of rollouts and none stops early.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import copy
 import itertools
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,8 @@ from trl import GRPOConfig
 
 from stepladder.curriculum.stages import MethodName, no_curriculum
 from stepladder.posttrain.curriculum import Curriculum
-from stepladder.posttrain.hidden import (
-    START,
-    HiddenChains,
+from stepladder.posttrain.environment import (
+    Environment,
     Stages,
     Words,
     Written,
@@ -36,8 +35,7 @@ from stepladder.posttrain.hidden import (
 )
 from stepladder.posttrain.tiny import Teaching, teach, untaught_model
 from stepladder.posttrain.trainer import CurriculumTrainer
-from stepladder.tasks.chain import Chain
-from stepladder.tasks.format import ASSISTANT_PREFIX
+from stepladder.tasks.chain import Chain, Form
 from stepladder.tasks.task import Problem
 
 BASE = Teaching(layers=2, hidden=128, heads=4, steps=500, batch=128, learning_rate=1e-3)
@@ -45,12 +43,12 @@ BASE = Teaching(layers=2, hidden=128, heads=4, steps=500, batch=128, learning_ra
 
 GROUPS, GENERATIONS = 16, 16
 EVALUATIONS = 20
-EVALUATED = 512
+EVALUATED = 1024
 _TEST = 3_000_000_019
 
 
 @dataclass(frozen=True)
-class HiddenRun:
+class ChainRun:
     """Everything a run depends on."""
 
     method: MethodName
@@ -60,6 +58,9 @@ class HiddenRun:
     seed: int
     budget: int
     """Rollouts in all."""
+    form: Form = "hidden"
+    beta: float = 0.0
+    """Weight of the KL divergence from the base model."""
 
     @property
     def steps(self) -> int:
@@ -69,7 +70,7 @@ class HiddenRun:
     @property
     def task(self) -> Chain:
         """The task; its last level is the whole chain."""
-        return Chain("parity", self.d, self.secret, form="hidden")
+        return Chain("parity", self.d, self.secret, form=self.form)
 
 
 @dataclass(frozen=True)
@@ -82,18 +83,19 @@ class Point:
     stage: int
 
 
-def base_model(d: int, seed: int = 0) -> PreTrainedModel:
+def base_model(d: int, form: Form, seed: int = 0) -> PreTrainedModel:
     """Teach a base model; it does not depend on the secret."""
-    task = Chain("parity", d, (0,), form="hidden")
+    task = Chain("parity", d, (0,), form=form)
     tokenizer = chain_tokenizer(task)
     model = untaught_model(tokenizer, BASE)
     problems = [task.generate(task.levels[-1], index, seed) for index in range(256)]
-    teach(model, tokenizer, task, problems, BASE, lambda done: None)
+    prompts = [Words.of(task, tokenizer).prompt(problem) for problem in problems]
+    teach(model, tokenizer, task, problems, prompts, BASE, lambda done: None)
     return model
 
 
 def path_rates(model: PreTrainedModel, task: Chain) -> dict[str, list[float]]:
-    """Return the exact probability of the secret's picks: by picks given beforehand, and by depth.
+    """Return the exact probability of a hidden secret's picks: by picks given beforehand, and by depth.
 
     The running values are inputs to the model, so a rate is the mean over all values they can have. `hints` has
     the rest of the path and its end after 0, 1, .. given picks; `levels` the first 1, 2, .. picks, and last the
@@ -101,7 +103,7 @@ def path_rates(model: PreTrainedModel, task: Chain) -> dict[str, list[float]]:
     """
     tokenizer = chain_tokenizer(task)
     words = Words.of(task, tokenizer)
-    prompt = tokenizer(START + ASSISTANT_PREFIX, add_special_tokens=False)["input_ids"]
+    prompt = words.prompt(task.generate(1, 0))
     right = [words.picks[pick] for pick in task.secret] + [words.end]
     values = itertools.product(words.values, repeat=len(task.secret))
     rows = [
@@ -118,29 +120,26 @@ def path_rates(model: PreTrainedModel, task: Chain) -> dict[str, list[float]]:
     return {"hints": rest.tolist(), "levels": first.tolist()}
 
 
-def train(run: HiddenRun, base: PreTrainedModel, progress: Callable[[float], None]) -> list[Point]:
+def train(run: ChainRun, base: PreTrainedModel) -> list[Point]:
     """Train a copy of the base model and return its evaluations."""
     logging.set_verbosity_error()
     os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"  # the rollout function may change; our trl is pinned
     task, tokenizer = run.task, chain_tokenizer(run.task)
-    chains = HiddenChains(task, Words.of(task, tokenizer))
+    chains = Environment(task, tokenizer)
     stages = Stages.of(run.method, len(run.secret))
     model = copy.deepcopy(base)
     points: list[Point] = []
 
     def rollout(prompts: list[str], trainer: Any) -> dict[str, Any]:
         first = trainer.state.global_step * GROUPS
-        problems = [
-            task.generate(task.levels[-1], first + place // GENERATIONS, run.seed)
-            for place in range(len(prompts))
-        ]
-        written = roll_out(model, tokenizer, chains, problems, stages.now, drawn)
+        groups = [task.generate(task.levels[-1], first + place, run.seed) for place in range(GROUPS)]
+        problems = [problem for problem in groups for _ in range(GENERATIONS)]
+        written = roll_out(model, chains, problems, stages.now, drawn)
         depth = stages.now.truncate or len(run.secret) + 1
         verdicts = judged(task, tokenizer, written, depth)
         stages.observe(float(np.mean([correct for correct, _ in verdicts])))
-        prompt = tokenizer(START + ASSISTANT_PREFIX, add_special_tokens=False)["input_ids"]
         return {
-            "prompt_ids": [prompt] * len(written),
+            "prompt_ids": [one.prompt for one in written],
             "completion_ids": [one.ids for one in written],
             "logprobs": None,
             "env_mask": [one.own for one in written],
@@ -149,7 +148,6 @@ def train(run: HiddenRun, base: PreTrainedModel, progress: Callable[[float], Non
 
     class Evaluate(TrainerCallback):  # type: ignore[misc]
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            progress(state.global_step / run.steps)
             if state.global_step % max(1, run.steps // EVALUATIONS) == 0:
                 accuracy, exact = evaluate(model, task, run.seed)
                 points.append(Point(state.global_step * GROUPS * GENERATIONS, accuracy, exact, stages.place))
@@ -159,7 +157,7 @@ def train(run: HiddenRun, base: PreTrainedModel, progress: Callable[[float], Non
             model=model,
             reward_funcs=[_was_correct],
             args=_arguments(run, Path(folder)),
-            train_dataset=Dataset.from_list([{"prompt": START + ASSISTANT_PREFIX, "level": 0}] * GROUPS),
+            train_dataset=Dataset.from_list([{"prompt": "", "level": 0}] * GROUPS),
             processing_class=tokenizer,
             rollout_func=rollout,
             callbacks=[Evaluate()],
@@ -170,14 +168,15 @@ def train(run: HiddenRun, base: PreTrainedModel, progress: Callable[[float], Non
     return points
 
 
-def _arguments(run: HiddenRun, folder: Path) -> GRPOConfig:
+def _arguments(run: ChainRun, folder: Path) -> GRPOConfig:
     return GRPOConfig(
         output_dir=str(folder),
         max_steps=run.steps,
         learning_rate=run.learning_rate,
         lr_scheduler_type="constant",
         weight_decay=0.0,
-        beta=0.0,
+        beta=run.beta,
+        gradient_checkpointing=False,
         per_device_train_batch_size=GROUPS * GENERATIONS,
         num_generations=GENERATIONS,
         seed=run.seed,
@@ -214,13 +213,13 @@ def _at_level(task: Chain, problem: Problem, level: int) -> Problem:
 def evaluate(model: Any, task: Chain, seed: int, count: int = EVALUATED) -> tuple[float, float]:
     """Return accuracy and exact-path rate on fresh inputs; the state of the random numbers is left alone."""
     tokenizer = chain_tokenizer(task)
-    chains = HiddenChains(task, Words.of(task, tokenizer))
+    chains = Environment(task, tokenizer)
     problems = [task.generate(task.levels[-1], index, seed + _TEST) for index in range(count)]
     was_training = model.training
     model.eval()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed + _TEST)
-        written = roll_out(model, tokenizer, chains, problems, no_curriculum(len(task.secret))[0], drawn)
+        written = roll_out(model, chains, problems, no_curriculum(len(task.secret))[0], drawn)
     model.train(was_training)
     verdicts = judged(task, tokenizer, written, len(task.secret) + 1)
     correct, exact = np.mean(verdicts, axis=0)

@@ -1,8 +1,8 @@
-"""Hidden chains on a real transformer: the model picks, an environment answers (Sec. 2.1.1, Alg. A, B and C).
+"""Chains on a real transformer: the model picks, an environment answers (Sec. 2.1.1, Alg. A, B and C).
 
-The inputs are not in the prompt. Every pick the model writes is answered by the environment with the running
-value, which is masked from the loss, until the model ends the chain. So only the picks can be learned, as on
-trees:
+Every pick the model writes is answered by the environment with the running value, which is masked from the
+loss, until the model ends the chain. In the hidden form the prompt says nothing, so only the picks can be
+learned, as on trees; in the visible form it shows the inputs, and picks may depend on them. The stages:
 
     no_curriculum      everything free, the whole chain is judged
     depth_increasing   stage l: cut after l picks and judged at depth l; the last stage is not cut
@@ -38,6 +38,7 @@ def chain_tokenizer(task: Chain) -> PreTrainedTokenizerFast:
     phrases = [
         ASSISTANT_PREFIX,
         *(f"\nx{pick} ->" for pick in range(task.tree.d)),
+        *(_shown(pick, value) for pick in range(task.tree.d) for value in values if task.form == "visible"),
         *(f" {value}" for value in values),
         END,
         *(f"<answer>{value}</answer>" for value in values),
@@ -50,15 +51,22 @@ def chain_tokenizer(task: Chain) -> PreTrainedTokenizerFast:
         tokenizer_object=tokenizer,
         pad_token=PAD,
         eos_token=CLOSE,
-        chat_template=START,
         clean_up_tokenization_spaces=False,
     )
+
+
+def _shown(pick: int, value: int) -> str:
+    return f"<|x{pick}={value}|>"
 
 
 @dataclass
 class Words:
     """The ids of the phrases."""
 
+    start: int
+    prefix: int
+    shown: list[list[int]]
+    """Of every value of every input; none where they are hidden."""
     picks: list[int]
     values: list[int]
     answers: list[int]
@@ -70,7 +78,11 @@ class Words:
         """Look them up."""
         known = tokenizer.get_vocab()
         letters = range(task.tree.alphabet)
+        inputs = range(task.tree.d) if task.form == "visible" else range(0)
         return cls(
+            known[START],
+            known[ASSISTANT_PREFIX],
+            [[known[_shown(pick, value)] for value in letters] for pick in inputs],
             [known[f"\nx{pick} ->"] for pick in range(task.tree.d)],
             [known[f" {value}"] for value in letters],
             [known[f"<answer>{value}</answer>"] for value in letters],
@@ -78,12 +90,19 @@ class Words:
             known[CLOSE],
         )
 
+    def prompt(self, problem: Problem) -> list[int]:
+        """Return the prompt of a chain: the inputs if they are visible, and where the model begins."""
+        inputs = problem.question if self.shown else []
+        shown = [words[value] for words, value in zip(self.shown, inputs, strict=True)]
+        return [self.start, *shown, self.prefix]
+
 
 @dataclass
 class Written:
     """One chain as it grows."""
 
     problem: Problem
+    prompt: list[int]
     ids: list[int] = field(default_factory=list)
     own: list[int] = field(default_factory=list)
     """1 for the model's words, 0 for the environment's."""
@@ -97,15 +116,19 @@ class Written:
 
 
 @dataclass
-class HiddenChains:
-    """The environment: answers picks, gives hints, cuts chains."""
+class Environment:
+    """Answers picks, gives hints, cuts chains."""
 
     task: Chain
-    words: Words
+    tokenizer: PreTrainedTokenizerFast
+
+    def __post_init__(self) -> None:
+        """Look the words up."""
+        self.words = Words.of(self.task, self.tokenizer)
 
     def begin(self, problem: Problem, hint: int) -> Written:
         """Start a chain with so many correct picks given."""
-        written = Written(problem)
+        written = Written(problem, self.words.prompt(problem))
         for pick in self.task.secret[:hint]:
             self._pick(written, pick, own=0)
         return written
@@ -140,20 +163,20 @@ class HiddenChains:
 @torch.inference_mode()
 def roll_out(
     model: Any,
-    tokenizer: PreTrainedTokenizerFast,
-    chains: HiddenChains,
+    chains: Environment,
     problems: Sequence[Problem],
     stage: Stage,
     sample: Callable[[torch.Tensor], torch.Tensor],
 ) -> list[Written]:
     """Write a chain for every problem, all at once; a word and its answer at a time."""
-    prompt = tokenizer(START + ASSISTANT_PREFIX, add_special_tokens=False)["input_ids"]
     written = [chains.begin(problem, stage.hint) for problem in problems]
-    while any(not one.over for one in written):
-        going = [one for one in written if not one.over]
-        # All chains that go on are equally long: every turn is one word and one answer.
-        ids = torch.tensor([prompt + one.ids for one in going], device=model.device)
-        words = sample(model(ids, logits_to_keep=1).logits[:, -1])
+    while going := [one for one in written if not one.over]:
+        # All chains that go on are equally long: every turn is one word and one answer. Chains that read alike
+        # have the same law for their next word, which is computed once for all of them.
+        rows = [(*one.prompt, *one.ids) for one in going]
+        places = {row: place for place, row in enumerate(dict.fromkeys(rows))}
+        logits = model(torch.tensor(list(places), device=model.device), logits_to_keep=1).logits[:, -1]
+        words = sample(logits[[places[row] for row in rows]])
         for one, word in zip(going, words.tolist(), strict=True):
             chains.answer(one, word, stage.truncate)
     return written

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,18 +13,11 @@ import pytest
 
 from stepladder.errors import InputError
 from stepladder.report.chart import Chart, Heat, Panel, Series
-from stepladder.report.page import build_page, write_report
+from stepladder.report.reproduction_page import build_page, write_report
 from stepladder.report.style import COLOURS
 from stepladder.reproduce.run import Reproduction, reproduce
 
-CHROMIUM, CHROMEDRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 BOTH_WIDTHS = pytest.mark.parametrize("width", [1200, 400])
-
-
-def browser_test(test):
-    """Mark a test that needs a browser, and skip it where there is none."""
-    missing = not (CHROMIUM and CHROMEDRIVER)
-    return pytest.mark.browser(pytest.mark.skipif(missing, reason="no chromium and chromedriver here")(test))
 
 
 # ---- pages
@@ -146,117 +137,15 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
-# ---- the browser
-
-
-class Browser:
-    """Chromium without a window."""
-
-    def __init__(self, profile: Path) -> None:
-        from selenium import webdriver
-        from selenium.webdriver.chrome.service import Service
-
-        options = webdriver.ChromeOptions()
-        options.binary_location = str(CHROMIUM)
-        for flag in (
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--disable-background-networking",
-            "--no-first-run",
-            f"--user-data-dir={profile}",
-        ):
-            options.add_argument(flag)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.driver = webdriver.Chrome(options=options, service=Service(str(CHROMEDRIVER)))
-        self.shown: tuple[Path, int, bool] | None = None
-
-    def show(self, page: Path, width: int = 1200, dark: bool = False) -> None:
-        """Load a page, unless it is there already and nothing has been done to it."""
-        if self.shown != (page, width, dark):
-            self.open(page, width, dark)
-            self.shown = (page, width, dark)
-
-    def open(self, page: Path, width: int = 1200, dark: bool = False) -> None:
-        """Load a page afresh and wait until it is drawn."""
-        self.shown = None
-        self.driver.get("about:blank")
-        self.size(width)
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-        self.messages(), self.requests()
-        self.driver.get(page.as_uri())
-        self.wait("return document.documentElement.dataset.ready === 'yes'")
-
-    def size(self, width: int, height: int = 900) -> None:
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-    def js(self, script: str, *arguments: Any) -> Any:
-        return self.driver.execute_script(script, *arguments)
-
-    def wait(self, condition: str, *arguments: Any, seconds: float = 30) -> None:
-        """Wait until a script returns true."""
-        end = time.monotonic() + seconds
-        while not self.js(condition, *arguments):
-            assert time.monotonic() < end, f"{condition} took too long; the console says {self.messages()}"
-            time.sleep(0.05)
-
-    def all(self, selector: str) -> list[Any]:
-        return self.driver.find_elements("css selector", selector)
-
-    def one(self, selector: str) -> Any:
-        return self.driver.find_element("css selector", selector)
-
-    def click(self, node: Any) -> None:
-        """Bring something into view at once and click on it."""
-        self.reveal(node)
-        node.click()
-
-    def reveal(self, node: Any) -> None:
-        self.js("arguments[0].scrollIntoView({ behavior: 'instant', block: 'center' })", node)
-
-    def messages(self) -> list[str]:
-        """What the console says, since last asked."""
-        return [entry["message"] for entry in self.driver.get_log("browser")]
-
-    def requests(self) -> list[str]:
-        """Everything that was asked for, since last asked."""
-        events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
-        sent = {"Network.requestWillBeSent": ("request", "url"), "Network.webSocketCreated": ("url",)}
-        urls = []
-        for event in events:
-            if event["method"] in sent:
-                found: Any = event["params"]
-                for key in sent[event["method"]]:
-                    found = found[key]
-                urls.append(found)
-        return urls
-
-    def column(self, table: str, number: int) -> list[str]:
-        """The cells of a table's column."""
-        script = "return [...document.querySelectorAll(arguments[0])].map((cell) => cell.textContent)"
-        return self.js(script, f"{table} tbody td:nth-child({number})")
-
-
-@pytest.fixture(scope="session")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """One browser for all tests, with a new profile."""
-    browser = Browser(tmp_path_factory.mktemp("chromium"))
-    yield browser
-    browser.driver.quit()
-
-
 @pytest.fixture
-def synthetic(chromium: Browser, pages: dict[str, Path]) -> Browser:
+def synthetic(chromium: Any, pages: dict[str, Path]) -> Any:
     """A browser that shows the synthetic page, untouched; a test may do to it what it likes."""
     chromium.open(pages["synthetic"])
     return chromium
 
 
 @pytest.fixture
-def still(chromium: Browser, pages: dict[str, Path]) -> Browser:
+def still(chromium: Any, pages: dict[str, Path]) -> Any:
     """A browser that shows the synthetic page, to look at only."""
     chromium.show(pages["synthetic"])
     return chromium
@@ -271,7 +160,7 @@ def name(request: pytest.FixtureRequest) -> str:
 # ---- complete, quiet, contained
 
 
-@browser_test
+@pytest.mark.browser
 def test_a_page_loads_without_a_word_on_the_console_or_a_request_to_anyone(chromium, pages, name):
     chromium.shown = None
     chromium.show(pages[name])
@@ -282,7 +171,7 @@ def test_a_page_loads_without_a_word_on_the_console_or_a_request_to_anyone(chrom
     assert chromium.messages() == []
 
 
-@browser_test
+@pytest.mark.browser
 def test_every_figure_has_marks(chromium, pages, name):
     chromium.show(pages[name])
     found = chromium.js(
@@ -310,7 +199,7 @@ def test_every_figure_has_marks(chromium, pages, name):
             assert plot["drawn"] == plot["paths"] == plot["traces"] >= 2
 
 
-@browser_test
+@pytest.mark.browser
 def test_a_page_shows_each_figure_with_title_caption_source_and_command(still):
     for chart in CHARTS:
         section = still.one(f"section#{chart.name}")
@@ -322,14 +211,14 @@ def test_a_page_shows_each_figure_with_title_caption_source_and_command(still):
     assert "seconds, curves" in still.one("#run").text
 
 
-@browser_test
+@pytest.mark.browser
 def test_the_contents_lead_to_every_section_in_order(still):
     links = [link.get_dom_attribute("href") for link in still.all("nav a")]
     assert links == [f"#{section.get_dom_attribute('id')}" for section in still.all("main section")]
     assert links == ["#published", "#curves", "#stages", "#maps", "#run"]
 
 
-@browser_test
+@pytest.mark.browser
 def test_files_that_a_runs_page_links_to_exist(chromium, pages):
     chromium.show(pages["real"])
     links = chromium.js("return [...document.querySelectorAll('a')].map((link) => link.href)")
@@ -344,7 +233,7 @@ def test_files_that_a_runs_page_links_to_exist(chromium, pages):
     }
 
 
-@browser_test
+@pytest.mark.browser
 @pytest.mark.parametrize("name", ["subset", "table only"])
 def test_what_a_run_did_not_make_leaves_no_empty_section(chromium, pages, name):
     chromium.show(pages[name])
@@ -355,7 +244,7 @@ def test_what_a_run_did_not_make_leaves_no_empty_section(chromium, pages, name):
         assert table.find_elements("css selector", "tbody tr")
 
 
-@browser_test
+@pytest.mark.browser
 def test_nothing_on_the_page_offers_to_send_a_chart_away(still):
     titles = still.js(
         "return [...document.querySelectorAll('.modebar-btn')].map((button) => button.dataset.title)"
@@ -369,7 +258,7 @@ def test_nothing_on_the_page_offers_to_send_a_chart_away(still):
     )
 
 
-@browser_test
+@pytest.mark.browser
 def test_text_in_the_data_stays_text(chromium, pages):
     chromium.show(pages["hostile"])
     assert chromium.js("return window.hacked") is None
@@ -386,7 +275,7 @@ def test_text_in_the_data_stays_text(chromium, pages):
 # ---- figures that can be read closely
 
 
-def slider_state(browser: Browser, figure: str, number: int = 0) -> tuple[list[Any], str, str]:
+def slider_state(browser: Any, figure: str, number: int = 0) -> tuple[list[Any], str, str]:
     """The map's values, the label beside the slider and its position."""
     return browser.js(
         """const box = document.querySelectorAll(`#${arguments[0]} .panel`)[arguments[1]];
@@ -397,7 +286,7 @@ def slider_state(browser: Browser, figure: str, number: int = 0) -> tuple[list[A
     )
 
 
-@browser_test
+@pytest.mark.browser
 def test_arrow_keys_step_through_the_stages_of_a_map(synthetic):
     from selenium.webdriver.common.keys import Keys
 
@@ -421,7 +310,7 @@ def test_arrow_keys_step_through_the_stages_of_a_map(synthetic):
     assert slider_state(synthetic, "stages", 1) == other
 
 
-@browser_test
+@pytest.mark.browser
 def test_a_click_on_the_slider_changes_the_picture_of_the_map(synthetic):
     from selenium.webdriver import ActionChains
 
@@ -437,7 +326,7 @@ def test_a_click_on_the_slider_changes_the_picture_of_the_map(synthetic):
     assert picture() != before
 
 
-@browser_test
+@pytest.mark.browser
 def test_the_slider_has_a_name_and_says_where_it_is(still):
     labels = [slider.get_dom_attribute("aria-label") for slider in still.all("input[type=range]")]
     assert labels == ["stage of B", "stage of C"]
@@ -445,7 +334,7 @@ def test_the_slider_has_a_name_and_says_where_it_is(still):
         assert output.get_dom_attribute("aria-live") == "polite"
 
 
-@browser_test
+@pytest.mark.browser
 def test_a_click_on_the_legend_hides_a_series_and_another_brings_it_back(synthetic):
     def shown() -> list[bool]:
         return synthetic.js(
@@ -463,7 +352,7 @@ def test_a_click_on_the_legend_hides_a_series_and_another_brings_it_back(synthet
     synthetic.wait("return document.querySelector('#curves .plot')._fullData[2].visible === true")
 
 
-@browser_test
+@pytest.mark.browser
 @pytest.mark.parametrize(
     ("figure", "words"), [("curves", ["A", "0.625", "bound"]), ("maps", ["last pick", "probability"])]
 )
@@ -479,7 +368,7 @@ def test_hovering_shows_the_values(synthetic, figure, words):
     assert all(word in text for word in words)
 
 
-@browser_test
+@pytest.mark.browser
 def test_dragging_zooms_and_a_double_click_shows_everything_again(synthetic):
     from selenium.webdriver import ActionChains
 
@@ -506,7 +395,7 @@ def test_dragging_zooms_and_a_double_click_shows_everything_again(synthetic):
     )
 
 
-@browser_test
+@pytest.mark.browser
 def test_a_method_has_one_colour_in_every_plot(chromium, pages):
     for name in ("synthetic", "real"):
         chromium.show(pages[name])
@@ -527,11 +416,11 @@ def test_a_method_has_one_colour_in_every_plot(chromium, pages):
 # ---- tables
 
 
-def head(browser: Browser, table: str, title: str) -> Any:
+def head(browser: Any, table: str, title: str) -> Any:
     return next(one for one in browser.all(f"{table} th button") if one.text.startswith(title))
 
 
-@browser_test
+@pytest.mark.browser
 @pytest.mark.parametrize(("title", "number", "ascending"), [
     ("published", 4, ["9", "120", "1,600,076"]),
     ("fixed n", 5, ["1,024", "2,897", "33,554,432"]),
@@ -552,13 +441,13 @@ def test_a_table_sorts_both_ways_and_numbers_as_numbers(synthetic, title, number
     assert ("d = 8, k = 3", "1,600,076", "33,554,432") in whole_rows
 
 
-@browser_test
+@pytest.mark.browser
 def test_seconds_in_the_table_of_the_run_sort_as_numbers(synthetic):
     synthetic.click(head(synthetic, "#run", "value"))
     assert synthetic.column("#run", 2) == ["9.5", "104.1"]
 
 
-@browser_test
+@pytest.mark.browser
 def test_a_table_sorts_by_keyboard_and_one_column_at_a_time(synthetic):
     from selenium.webdriver.common.keys import Keys
 
@@ -572,7 +461,7 @@ def test_a_table_sorts_by_keyboard_and_one_column_at_a_time(synthetic):
 # ---- light and dark, small and large, with and without sight
 
 
-def colours(browser: Browser) -> tuple[str, str, str, list[str]]:
+def colours(browser: Any) -> tuple[str, str, str, list[str]]:
     """Background, ink, the plots' ink and the plots' lines."""
     return browser.js(
         """const style = getComputedStyle(document.body);
@@ -582,7 +471,7 @@ def colours(browser: Browser) -> tuple[str, str, str, list[str]]:
     )
 
 
-@browser_test
+@pytest.mark.browser
 def test_the_button_switches_between_light_and_dark_and_back(synthetic):
     from selenium.webdriver.common.keys import Keys
 
@@ -596,7 +485,7 @@ def test_the_button_switches_between_light_and_dark_and_back(synthetic):
     assert colours(synthetic) == light
 
 
-@browser_test
+@pytest.mark.browser
 def test_the_page_starts_as_the_reader_prefers(chromium, pages):
     found = {}
     for dark in (True, False):
@@ -605,7 +494,7 @@ def test_the_page_starts_as_the_reader_prefers(chromium, pages):
     assert sum(_channels(found[True][0])) < 200 < sum(_channels(found[False][0]))
 
 
-@browser_test
+@pytest.mark.browser
 def test_a_switch_of_theme_keeps_the_stage_of_a_map(synthetic):
     from selenium.webdriver.common.keys import Keys
 
@@ -631,7 +520,7 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@browser_test
+@pytest.mark.browser
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_text_has_a_contrast_of_at_least_4_5_to_1(chromium, pages, dark):
     chromium.show(pages["synthetic"], dark=dark)
@@ -655,7 +544,7 @@ def test_text_has_a_contrast_of_at_least_4_5_to_1(chromium, pages, dark):
         assert contrast(ink, behind) >= 4.5, selector
 
 
-@browser_test
+@pytest.mark.browser
 @pytest.mark.parametrize("name", ["synthetic", "hostile", "real"])
 @pytest.mark.parametrize("width", [400, 1200])
 def test_nothing_is_wider_than_the_window(chromium, pages, name, width):
@@ -673,7 +562,7 @@ def test_nothing_is_wider_than_the_window(chromium, pages, name, width):
     assert outside == []
 
 
-@browser_test
+@pytest.mark.browser
 def test_turning_the_phone_fits_the_plots_to_the_new_width(synthetic):
     synthetic.size(400)
     synthetic.wait(
@@ -683,7 +572,7 @@ def test_turning_the_phone_fits_the_plots_to_the_new_width(synthetic):
     assert synthetic.js("return document.documentElement.scrollWidth <= innerWidth")
 
 
-@browser_test
+@pytest.mark.browser
 @BOTH_WIDTHS
 def test_the_legend_covers_neither_the_axis_nor_its_title(chromium, pages, width):
     chromium.show(pages["real"], width=width)
@@ -696,7 +585,7 @@ def test_the_legend_covers_neither_the_axis_nor_its_title(chromium, pages, width
     assert min(overlaps) >= -1
 
 
-@browser_test
+@pytest.mark.browser
 def test_every_plot_is_an_image_with_words_and_every_control_has_a_name(still):
     plots = still.all(".plot")
     assert {plot.get_dom_attribute("role") for plot in plots} == {"img"}
@@ -709,7 +598,7 @@ def test_every_plot_is_an_image_with_words_and_every_control_has_a_name(still):
     assert still.js("return document.title")
 
 
-@browser_test
+@pytest.mark.browser
 def test_headings_are_in_order_and_ids_unique(chromium, pages, name):
     chromium.show(pages[name])
     levels = chromium.js(
@@ -723,7 +612,7 @@ def test_headings_are_in_order_and_ids_unique(chromium, pages, name):
     assert len(own) == len(set(own))
 
 
-@browser_test
+@pytest.mark.browser
 def test_the_keyboard_reaches_the_figures_first_and_then_every_control(synthetic):
     from selenium.webdriver.common.keys import Keys
 
