@@ -4,8 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from rich.table import Table
 
-from stepladder.commands.console import numbers, print_json, spread, whole_numbers
+from stepladder.commands.console import numbers, print_json, print_table, spread, whole_numbers
 from stepladder.errors import InputError
 
 
@@ -44,3 +45,14 @@ def test_a_spread_is_mean_standard_error_and_the_values():
     found = spread(values)
     assert found == {"mean": 0.75, "sem": pytest.approx(values.std(ddof=1) / 2), "values": values.tolist()}
     assert spread(np.array([0.5])) == {"mean": 0.5, "sem": 0.0, "values": [0.5]}
+
+
+def test_a_wide_table_keeps_all_its_numbers_and_a_narrow_one_its_width(capsys):
+    table = Table(*(f"column {number}" for number in range(20)))
+    table.add_row(*(f"{number}.000 to {number}.500" for number in range(20)))
+    print_table(table)
+    out = capsys.readouterr().out
+    assert all(f"{number}.000 to {number}.500" in out for number in range(20))
+    narrow = Table("one")
+    print_table(narrow)
+    assert max(map(len, capsys.readouterr().out.splitlines())) < 10

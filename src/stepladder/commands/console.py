@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.table import Table
 
 from stepladder.errors import InputError
 
@@ -26,6 +27,12 @@ class PipeConsole(Console):
 
 stdout = PipeConsole(highlight=False, soft_wrap=True)
 stderr = Console(stderr=True, highlight=False)
+
+
+def print_table(table: Table) -> None:
+    """Print a table of numbers as wide as it is: a number cut in two is worse than a line that wraps."""
+    natural = stdout.measure(table, options=stdout.options.update(width=1000)).maximum
+    PipeConsole(file=stdout.file, width=natural, highlight=False).print(table)
 
 
 def whole_numbers(text: str, option: str) -> tuple[int, ...]:

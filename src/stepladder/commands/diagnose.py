@@ -11,7 +11,7 @@ import tyro
 import yaml
 from rich.table import Table
 
-from stepladder.commands.console import print_json, stdout
+from stepladder.commands.console import print_json, print_table, stdout
 from stepladder.commands.model_options import ModelOptions
 from stepladder.commands.profile import measure, profile_table, write_profile
 from stepladder.errors import InputError
@@ -60,8 +60,8 @@ class Command:
         if self.json:
             print_json({**diagnosis.to_json(), "profile": found.to_json()})
             return
-        stdout.print(profile_table(found))
-        stdout.print(_table(diagnosis))
+        print_table(profile_table(found))
+        print_table(_table(diagnosis))
         stdout.print(f"[bold]A curriculum {diagnosis.verdict}.[/bold] {diagnosis.reasons}")
         for path in written:
             stdout.print(f"wrote {path}")

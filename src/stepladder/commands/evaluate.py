@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 from rich.table import Table
 
-from stepladder.commands.console import print_json, stderr, stdout, whole_numbers
+from stepladder.commands.console import print_json, print_table, stderr, stdout, whole_numbers
 from stepladder.commands.model_options import import_kit
 from stepladder.commands.progress import Bar
 from stepladder.errors import InputError, check_between, check_seed
@@ -77,7 +77,7 @@ class Command:
         if self.json:
             print_json(_to_json(ks, lines, said))
             return
-        stdout.print(_table(ks, lines))
+        print_table(_table(ks, lines))
         for sentence in said:
             stdout.print(sentence)
 

@@ -11,12 +11,16 @@ from typing import Annotated, Any
 import tyro
 from rich.table import Table
 
-from stepladder.commands.console import print_json, stdout, whole_numbers
+from stepladder.commands.console import print_json, print_table, stdout, whole_numbers
 from stepladder.commands.progress import Bar
 from stepladder.errors import InputError, check_between
 from stepladder.files import make_folder
 from stepladder.report.experiment_figure import countdown_figure, parity_figure
 from stepladder.report.run_folder import write_run
+from stepladder.tasks.chain import Chain
+
+D = 10
+"""Inputs of the parity experiments."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,10 @@ class Experiment(ABC):
         if self.json:
             print_json(found)
             return
-        for part in self.shown(found):
-            stdout.print(part)
+        for table in self.tables(found):
+            print_table(table)
+        for sentence in self.sentences(found):
+            stdout.print(sentence)
         stdout.print(f"wrote {self.out}")
 
     def config(self) -> dict[str, Any]:
@@ -74,8 +80,12 @@ class Experiment(ABC):
         """Return the figure with its name."""
 
     @abstractmethod
-    def shown(self, found: dict[str, Any]) -> list[Table | str]:
-        """Return what to print."""
+    def tables(self, found: dict[str, Any]) -> list[Table]:
+        """Return what came out."""
+
+    def sentences(self, found: dict[str, Any]) -> list[str]:
+        """Return what can be said of it."""
+        return []
 
 
 @dataclass(frozen=True)
@@ -91,8 +101,9 @@ class HiddenParity(Experiment):
     """Secrets, with colons between them."""
 
     def check(self) -> None:
-        """Refuse budgets too small to see anything."""
+        """Refuse budgets too small to see anything, and secrets that are none."""
         check_between("budget", self.budget, 5120, 10**9)
+        _secrets(self.secrets)
 
     def results(self, report: Any) -> dict[str, Any]:
         """Run the hidden form."""
@@ -105,7 +116,7 @@ class HiddenParity(Experiment):
         """Draw every curve."""
         return "hidden-parity", parity_figure(found, "Hidden parity")
 
-    def shown(self, found: dict[str, Any]) -> list[Table | str]:
+    def tables(self, found: dict[str, Any]) -> list[Table]:
         """Return how the runs ended, and the savings beside what was predicted."""
         title = f"Hidden parity, d = {found['d']}, {found['budget']:,} rollouts a run"
         return [_ends(title, "method", found["cells"]), _savings(found["savings"])]
@@ -124,8 +135,9 @@ class VisibleParity(Experiment):
     """Secrets, with colons between them."""
 
     def check(self) -> None:
-        """Refuse budgets too small to see anything."""
+        """Refuse budgets too small to see anything, and secrets that are none."""
         check_between("budget", self.budget, 5120, 10**9)
+        _secrets(self.secrets)
 
     def results(self, report: Any) -> dict[str, Any]:
         """Run the visible form."""
@@ -138,7 +150,7 @@ class VisibleParity(Experiment):
         """Draw every curve."""
         return "visible-parity", parity_figure(found, "Visible parity")
 
-    def shown(self, found: dict[str, Any]) -> list[Table | str]:
+    def tables(self, found: dict[str, Any]) -> list[Table]:
         """Return how the runs ended."""
         title = f"Visible parity, d = {found['d']}, {found['budget']:,} rollouts a run"
         return [_ends(title, "arm", found["cells"])]
@@ -153,12 +165,14 @@ class Countdown(Experiment):
 
     target: int = 1
     """The level to learn; curricula may use the ones below it."""
-    tokens: int = 1_000_000
+    tokens: int = 600_000
     """Tokens of each run, prompts and completions."""
     per_level: int = 200
     """Held-out problems of each level."""
     samples: int = 8
     """Completions of each problem."""
+    learning_rate: float = 1e-4
+    """Of every method."""
 
     def check(self) -> None:
         """Refuse what cannot be measured."""
@@ -166,11 +180,14 @@ class Countdown(Experiment):
         check_between("tokens", self.tokens, 10_000, 10**12)
         check_between("per_level", self.per_level, 2, 10**5)
         check_between("samples", self.samples, 1, 10**4)
+        check_between("learning_rate", self.learning_rate, 1e-9, 1)
 
     def results(self, report: Any) -> dict[str, Any]:
         """Run the study."""
         module = _module("countdown_experiment")
-        study = module.Study(self.target, self.seeds, self.tokens, self.per_level, self.samples)
+        study = module.Study(
+            self.target, self.seeds, self.tokens, self.per_level, self.samples, self.learning_rate
+        )
         found: dict[str, Any] = module.experiment(study, self.out, self.jobs, report)
         return found
 
@@ -178,11 +195,14 @@ class Countdown(Experiment):
         """Draw pass@K by level."""
         return "countdown", countdown_figure(found)
 
-    def shown(self, found: dict[str, Any]) -> list[Table | str]:
-        """Return pass@K by level, what it cost, and what can be said."""
+    def tables(self, found: dict[str, Any]) -> list[Table]:
+        """Return pass@K by level, and what it cost."""
+        return [_pass_table(found)]
+
+    def sentences(self, found: dict[str, Any]) -> list[str]:
+        """Return the prediction, and what the differences allow to say."""
         verdict = f"Predicted before training: a curriculum {found['diagnosis']['verdict']}. "
-        said = verdict + found["diagnosis"]["reasons"]
-        return [_pass_table(found), said, *found["comparisons"]]
+        return [verdict + found["diagnosis"]["reasons"], *found["comparisons"]]
 
 
 @dataclass(frozen=True)
@@ -212,7 +232,13 @@ def _module(name: str) -> Any:
 
 
 def _secrets(given: str) -> tuple[tuple[int, ...], ...]:
-    return tuple(whole_numbers(one, "secrets") for one in given.split(":"))
+    found = tuple(whole_numbers(one, "secrets") for one in given.split(":"))
+    for secret in found:
+        try:
+            Chain("parity", D, secret)
+        except InputError as error:
+            raise InputError(error.message, option="secrets") from error
+    return found
 
 
 # ---- tables

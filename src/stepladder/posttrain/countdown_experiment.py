@@ -63,15 +63,15 @@ class Study:
 
     target: int = 1
     seeds: int = 5
-    tokens: int = 1_000_000
+    tokens: int = 600_000
     """Token budget of a run."""
     per_level: int = 200
     """Held-out problems of each level."""
     samples: int = 8
     """Completions of each problem."""
+    learning_rate: float = 1e-4
     model: str = "tiny"
     trained_per_level: int = 512
-    learning_rate: float = 3e-4
     profile_limit: int = 4096
     """Most samples for one rate of the profile."""
 
