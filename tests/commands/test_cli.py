@@ -126,3 +126,19 @@ def test_a_reader_that_went_away_ends_the_command_without_a_traceback(output):
     )
     assert outcome.returncode == 141
     assert outcome.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        ("finetune --steps 10", "--steps"),
+        ("finetune --keep-training", "--keep-training"),
+        ("complexity --k 2 --secret 1,2", "--k"),
+        ("complexity --method bai --lr 1", "--lr"),
+        ("complexity --method ltar --scoring all", "--scoring"),
+        ("theory --claims --d 8", "--d"),
+        ("theory --calibration --k 2", "--k"),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused(refused, words, option):
+    assert f"{option} " in refused(*words.split())

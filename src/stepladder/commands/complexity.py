@@ -11,7 +11,7 @@ from rich.table import Table
 from stepladder.commands.console import print_json, stdout, whole_numbers
 from stepladder.commands.progress import Bar
 from stepladder.curriculum import MethodName, Scoring
-from stepladder.errors import check_between
+from stepladder.errors import InputError, check_between
 from stepladder.files import make_folder
 from stepladder.finetune.complexity import FinetuneQuestion, default_secret
 from stepladder.finetune.run import default_rate
@@ -21,6 +21,8 @@ from stepladder.scaling import Interval, Log, Point, Question, fit_exponent, sol
 from stepladder.search import SearchMethod
 from stepladder.search.complexity import SearchQuestion
 from stepladder.trees.catalogue import TaskName
+
+DEFAULT_K = 2
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,10 @@ class Command:
     """Finetuning with or without a curriculum (samples), or test-time search by bai or ltar (queries)."""
     d: str = "8,16,32"
     """Input lengths, separated by commas."""
-    k: int = 2
-    """Picks of the secret 0,1,..,k-1, the hardest one."""
+    k: int | None = None
+    """Picks of the secret 0,1,..,k-1, the hardest one; 2 by default."""
     secret: str | None = None
-    """Another secret, such as 1,4,6; replaces --k."""
+    """Another secret, such as 1,4,6, in place of --k."""
     target: float = 0.99
     """Mean accuracy to reach."""
     trials: int = 400
@@ -68,6 +70,7 @@ class Command:
     def run(self) -> None:
         """Search every d, fit, print."""
         check_between("sweeps", self.sweeps, 1, 10**6)
+        self._refuse_unused()
         questions = [self._question(d) for d in whole_numbers(self.d, "d")]
         if self.out is not None:
             make_folder(self.out)
@@ -93,8 +96,17 @@ class Command:
         else:
             self._show(points, exponent, tokens)
 
+    def _refuse_unused(self) -> None:
+        if self.secret is not None and self.k is not None:
+            raise InputError("and --secret cannot both be given: the secret has its own length", option="k")
+        if self.method in ("bai", "ltar"):
+            for name, given in (("lr", self.lr is not None), ("scoring", self.scoring != "step")):
+                if given:
+                    raise InputError(f"is for finetuning; {self.method} has none", option=name)
+
     def _question(self, d: int) -> Question:
-        secret = whole_numbers(self.secret, "secret") if self.secret else default_secret(self.k, d)
+        k = DEFAULT_K if self.k is None else self.k
+        secret = whole_numbers(self.secret, "secret") if self.secret else default_secret(k, d)
         if self.method == "bai" or self.method == "ltar":
             return SearchQuestion(
                 method=self.method,

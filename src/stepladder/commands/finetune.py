@@ -12,6 +12,7 @@ from rich.table import Table
 from stepladder.commands.console import numbers, print_json, spread, stdout, whole_numbers
 from stepladder.commands.progress import Bar
 from stepladder.curriculum import MethodName, Scoring
+from stepladder.errors import InputError
 from stepladder.finetune.engines import EngineName
 from stepladder.finetune.run import PAPER_TESTS, Finetuning, default_rate, finetune
 from stepladder.finetune.setup import Setup
@@ -25,6 +26,7 @@ from stepladder.trees.catalogue import TaskName, build_tree
 
 SMALL_RATE = 0.5
 SMALL_BATCH = 256
+SMALL_STEPS = 1000
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,8 @@ class Command:
     """Letters of the input; the task's usual one by default."""
     optimizer: OptimizerName = "one_step"
     """one_step per stage as in the theorem, or small steps with a torch optimiser."""
-    steps: int = 1000
-    """Updates at most, small steps only."""
+    steps: int | None = None
+    """Updates at most, small steps only; 1000 by default."""
     scoring: Scoring = "step"
     """Score only the step a stage adds, as the paper does, or all free steps."""
     keep_training: bool = False
@@ -111,6 +113,9 @@ class Command:
 
     def _recipe(self) -> Recipe:
         small = self.optimizer != "one_step"
+        for name, given in (("steps", self.steps is not None), ("keep_training", self.keep_training)):
+            if given and not small:
+                raise InputError("is for small steps; choose another --optimizer than one_step", option=name)
         usual = SMALL_RATE if small else default_rate(self.method)
         rates = (usual,) if self.lr is None else numbers(self.lr, "lr")
         samples = (SMALL_BATCH if small else 1024) if self.samples is None else self.samples
@@ -118,7 +123,7 @@ class Command:
             optimizer=self.optimizer,
             learning_rates=rates,
             samples=samples,
-            max_steps=self.steps,
+            max_steps=SMALL_STEPS if self.steps is None else self.steps,
             stop_when_done=not self.keep_training,
         )
 

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from stepladder.commands.console import print_json, stdout
 from stepladder.commands.progress import Bar
-from stepladder.errors import check_between
+from stepladder.errors import InputError, check_between
 from stepladder.files import make_folder, write_whole
 from stepladder.report.calibration_figure import calibration_figure
 from stepladder.report.claims_page import claims_page
@@ -35,10 +35,10 @@ class Command:
     Try: stepladder theory --calibration --out runs/calibration
     """
 
-    d: int = 8
-    """Number of inputs (parity)."""
-    k: int = 3
-    """Picks of the secret 0,1,..,k-1, at most 3."""
+    d: int | None = None
+    """Number of inputs (parity); 8 by default."""
+    k: int | None = None
+    """Picks of the secret 0,1,..,k-1, at most 3; 3 by default."""
     claims: bool = False
     """Check every claim for d = 8, 16, 32 and k = 1, 2, 3; with --out, write theory.md."""
     calibration: bool = False
@@ -55,7 +55,12 @@ class Command:
     def run(self) -> None:
         """Check and print."""
         check_between("trials", self.trials, 2, 10**6)
-        sizes = ALL_CASES if self.claims else ((self.d, self.k),)
+        if self.claims or self.calibration:
+            for name, value in (("d", self.d), ("k", self.k)):
+                if value is not None:
+                    raise InputError("goes with neither --claims nor --calibration, which have their own", name)
+        one = (8 if self.d is None else self.d, 3 if self.k is None else self.k)
+        sizes = ALL_CASES if self.claims else (one,)
         cases = [Case(d, k, self.trials) for d, k in sizes]
         if self.out is not None:
             make_folder(self.out)
