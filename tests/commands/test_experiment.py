@@ -79,7 +79,7 @@ def test_hidden_parity_prints_medians_with_ranges_and_savings_beside_predictions
     assert "neither got there" in outcome.out
     assert "…" not in outcome.out  # nothing is cut at 80 columns
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"config.yaml", "results.json", "hidden-parity.png", "hidden-parity.svg"}
+    assert names == {"config.yaml", "results.json", "tables.md", "hidden-parity.png", "hidden-parity.svg"}
     config = yaml.safe_load((tmp_path / "config.yaml").read_text())
     assert config == {"seeds": 5, "budget": 51200, "secrets": "0,1,2,3:1,4,6,8:0,2,5,7:0,1,2:0,1"}
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
-from rich.table import Table
 
 from stepladder.commands.console import print_json, print_table, stdout, whole_numbers
 from stepladder.commands.progress import Bar
+from stepladder.commands.sheet import Sheet
 from stepladder.errors import InputError, check_between
-from stepladder.files import make_folder
+from stepladder.files import make_folder, write_whole
 from stepladder.report.experiment_figure import countdown_figure, parity_figure
 from stepladder.report.run_folder import write_run
 from stepladder.tasks.chain import Chain
@@ -53,11 +53,13 @@ class Experiment(ABC):
             found = self.results(report)
         name, figure = self.figure(found)
         write_run(self.out, self.config(), found, {name: figure})
+        sheets = self.sheets(found)
+        write_whole(self.out / "tables.md", "\n".join(sheet.markdown() for sheet in sheets))
         if self.json:
             print_json(found)
             return
-        for table in self.tables(found):
-            print_table(table)
+        for sheet in sheets:
+            print_table(sheet.table())
         for sentence in self.sentences(found):
             stdout.print(sentence)
         stdout.print(f"wrote {self.out}")
@@ -80,7 +82,7 @@ class Experiment(ABC):
         """Return the figure with its name."""
 
     @abstractmethod
-    def tables(self, found: dict[str, Any]) -> list[Table]:
+    def sheets(self, found: dict[str, Any]) -> list[Sheet]:
         """Return what came out."""
 
     def sentences(self, found: dict[str, Any]) -> list[str]:
@@ -116,7 +118,7 @@ class HiddenParity(Experiment):
         """Draw every curve."""
         return "hidden-parity", parity_figure(found, "Hidden parity")
 
-    def tables(self, found: dict[str, Any]) -> list[Table]:
+    def sheets(self, found: dict[str, Any]) -> list[Sheet]:
         """Return how the runs ended, and the savings beside what was predicted."""
         title = f"Hidden parity, d = {found['d']}, {found['budget']:,} rollouts a run"
         return [_ends(title, "method", found["cells"]), _savings(found["savings"])]
@@ -150,7 +152,7 @@ class VisibleParity(Experiment):
         """Draw every curve."""
         return "visible-parity", parity_figure(found, "Visible parity")
 
-    def tables(self, found: dict[str, Any]) -> list[Table]:
+    def sheets(self, found: dict[str, Any]) -> list[Sheet]:
         """Return how the runs ended."""
         title = f"Visible parity, d = {found['d']}, {found['budget']:,} rollouts a run"
         return [_ends(title, "arm", found["cells"])]
@@ -195,9 +197,9 @@ class Countdown(Experiment):
         """Draw pass@K by level."""
         return "countdown", countdown_figure(found)
 
-    def tables(self, found: dict[str, Any]) -> list[Table]:
+    def sheets(self, found: dict[str, Any]) -> list[Sheet]:
         """Return pass@K by level, and what it cost."""
-        return [_pass_table(found)]
+        return [_passes(found)]
 
     def sentences(self, found: dict[str, Any]) -> list[str]:
         """Return the prediction, and what the differences allow to say."""
@@ -244,18 +246,18 @@ def _secrets(given: str) -> tuple[tuple[int, ...], ...]:
 # ---- tables
 
 
-def _ends(title: str, name: str, cells: list[dict[str, Any]]) -> Table:
-    table = Table(title=title)
-    for column in ("secret", name, "accuracy", "exact path", "rollouts to .9", "to .99"):
-        table.add_column(column, justify="right")
-    for cell in cells:
-        table.add_row(
+def _ends(title: str, name: str, cells: list[dict[str, Any]]) -> Sheet:
+    heads = ("secret", name, "accuracy at the end", "exact path", "rollouts to .9", "to .99")
+    rows = [
+        (
             cell["secret"],
             cell[name],
             *(_range(cell[key], "{:.3f}") for key in ("accuracy", "exact_path")),
             *(_range(cell[key], "{:,}") for key in ("rollouts_to_0.9", "rollouts_to_0.99")),
         )
-    return table
+        for cell in cells
+    ]
+    return Sheet(title, heads, rows)
 
 
 def _range(values: list[float | None], form: str) -> str:
@@ -270,19 +272,20 @@ def _range(values: list[float | None], form: str) -> str:
     return f"{shown} [{form.format(reached[0])}, {last}]"
 
 
-def _savings(savings: list[dict[str, Any]]) -> Table:
-    table = Table(title="Saving of rollouts to .9: predicted before training, and measured")
-    for column in ("secret", "curriculum", "predicted [95%]", "verdict", "measured [95%]"):
-        table.add_column(column, justify="right")
-    for one in savings:
-        table.add_row(
+def _savings(savings: list[dict[str, Any]]) -> Sheet:
+    title = "Saving of rollouts to .9: predicted before training, and measured"
+    heads = ("secret", "curriculum", "predicted [95%]", "verdict", "measured [95%]")
+    rows = [
+        (
             one["secret"],
             one["method"],
             "{value:,.3g} [{low:,.3g}, {high:,.3g}]".format(**one["predicted"]),
             one["verdict"],
             _measured(one["measured"]),
         )
-    return table
+        for one in savings
+    ]
+    return Sheet(title, heads, rows)
 
 
 def _measured(found: dict[str, Any] | None) -> str:
@@ -291,12 +294,10 @@ def _measured(found: dict[str, Any] | None) -> str:
     return "{bound} {value:,.3g} [{low:,.3g}, {high:,.3g}]".format(**found).strip()
 
 
-def _pass_table(found: dict[str, Any]) -> Table:
+def _passes(found: dict[str, Any]) -> Sheet:
     ks = found["k"]
     title = f"pass@K in % on {found['held_out_per_level']} held-out problems a level, mean over seeds [95%]"
-    table = Table(title=title)
-    for column in ("level", "method", *(f"K={k}" for k in (ks[0], ks[-1])), "tokens a run"):
-        table.add_column(column, justify="right")
+    rows: list[tuple[str, ...]] = []
     for cell in found["cells"]:
         cost = found["costs"].get(cell["method"])
         tokens = "" if cost is None else f"{sum(cost['tokens']) / len(cost['tokens']):,.0f}"
@@ -304,5 +305,5 @@ def _pass_table(found: dict[str, Any]) -> Table:
             f"{100 * one['value']:.1f} [{100 * one['low']:.1f}, {100 * one['high']:.1f}]"
             for one in (cell["pass_at_k"][0], cell["pass_at_k"][-1])
         ]
-        table.add_row(str(cell["level"]), cell["method"], *shown, tokens)
-    return table
+        rows.append((str(cell["level"]), cell["method"], *shown, tokens))
+    return Sheet(title, ("level", "method", f"K={ks[0]}", f"K={ks[-1]}", "tokens a run"), rows)
