@@ -268,6 +268,11 @@ def test_links_on_a_page_lead_somewhere(page):
             assert anchor in anchors(target), link
 
 
+@pytest.mark.parametrize("tables", sorted((ROOT / "docs" / "experiments").glob("*/tables.md")), ids=str)
+def test_the_tables_of_an_experiment_are_those_that_its_command_wrote(tables):
+    assert tables.read_text() in (ROOT / "docs" / "commands" / "experiment.md").read_text()
+
+
 def test_every_command_has_a_page_and_every_page_is_linked_to():
     pages = {page.stem for page in (ROOT / "docs" / "commands").glob("*.md")}
     assert pages >= set(COMMANDS)

@@ -297,7 +297,7 @@ def _measured(found: dict[str, Any] | None) -> str:
 def _passes(found: dict[str, Any]) -> Sheet:
     ks = found["k"]
     title = f"pass@K in % on {found['held_out_per_level']} held-out problems a level, mean over seeds [95%]"
-    rows: list[tuple[str, ...]] = []
+    rows = []
     for cell in found["cells"]:
         cost = found["costs"].get(cell["method"])
         tokens = "" if cost is None else f"{sum(cost['tokens']) / len(cost['tokens']):,.0f}"

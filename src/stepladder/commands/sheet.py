@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.markup import escape
@@ -14,7 +15,7 @@ class Sheet:
 
     title: str
     heads: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    rows: Sequence[tuple[str, ...]]
     names: int = 2
 
     def table(self) -> Table:
