@@ -9,6 +9,8 @@ pytest.importorskip("trl")
 
 from stepladder.evaluate import kit
 from stepladder.posttrain.config import read_config, resolved
+from stepladder.posttrain.data import TEST_SEED
+from stepladder.tasks.chain import Chain
 
 CONFIG = {
     "data": {"task": "sum", "d": 6, "secret": [0, 1, 2], "alphabet": 97},
@@ -91,7 +93,7 @@ def test_a_trained_run_has_its_page_built_again(run, runs):
     (runs[0] / "metrics.jsonl").write_text(json.dumps(rows) + "\n")
     whole = read_config(runs[0] / "config.yaml", {})
     (runs[0] / "config.yaml").write_text(resolved(whole))
-    assert run("evaluate", runs[0], "--per-level", "4", "--samples", "2").code == 0
+    assert run("evaluate", runs[0], "--base", "--per-level", "4", "--samples", "2").code == 0
     assert "pass@K against the base model" in (runs[0] / "report.html").read_text()
     assert not (runs[1] / "report.html").exists()
 
@@ -101,7 +103,43 @@ def test_test_problems_that_were_trained_on_are_left_out_or_owned_up_to(run, run
     (runs[0] / "config.yaml").write_text(yaml.safe_dump(config))
     outcome = run("evaluate", runs[0], "--per-level", "4", "--samples", "2", "--json")
     # Three bits are eight problems a level; 64 draws have trained on all of those of levels 1 and 2.
-    assert "test problems were trained on: parity has too few others" in outcome.err
+    assert "test problems were trained on or come twice: parity has too few others" in outcome.err
+
+
+def test_runs_with_other_seeds_are_tested_on_problems_that_none_of_them_trained_on(run, runs, tmp_path):
+    data = {"task": "parity", "d": 6, "secret": [0, 1, 2], "levels": [4], "per_level": 15}
+    for seed, folder in enumerate(runs):
+        (folder / "config.yaml").write_text(yaml.safe_dump(CONFIG | {"data": data, "seed": seed}))
+    outcome = run("evaluate", *runs, "--levels", "4", "--per-level", "10", "--samples", "2", "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    task = Chain("parity", 6, (0, 1, 2))
+    trained = {task.identity(task.generate(4, index, seed)) for seed in range(3) for index in range(15)}
+    asked = [json.loads((folder / "evaluation.json").read_text())["models"][0]["ids"] for folder in runs]
+    assert asked[0] == asked[1] == asked[2]
+    numbers = [int(name.split("-")[-1]) for name in asked[0]]
+    tested = {task.identity(task.generate(4, number, TEST_SEED)) for number in numbers}
+    assert len(tested) == 10
+    assert not tested & trained
+    # Three runs of one method are told apart by their folders.
+    assert [row["method"] for row in json.loads(outcome.out)["rows"]] == ["none", "depth", "hint"]
+
+
+def test_every_base_model_stands_beside_the_runs_that_started_from_it(run, runs):
+    other = yaml.safe_load((runs[1] / "config.yaml").read_text()) | {"model": "hint"}
+    (runs[1] / "config.yaml").write_text(yaml.safe_dump(other))
+    outcome = run("evaluate", *runs, "--base", "--per-level", "2", "--samples", "2", "--json")
+    names = [row["method"] for row in json.loads(outcome.out)["rows"]]
+    assert names[:2] == ["base known", "base hint"]
+    pages = [json.loads((folder / "evaluation.json").read_text())["models"][0]["method"] for folder in runs]
+    assert pages == ["base known", "base hint", "base known"]
+
+
+def test_runs_on_other_kinds_of_problems_are_refused_before_anything_is_drawn(refused, runs):
+    other = yaml.safe_load((runs[1] / "config.yaml").read_text())
+    other["data"]["d"] = 7
+    (runs[1] / "config.yaml").write_text(yaml.safe_dump(other))
+    assert "another kind of sum problems" in refused("evaluate", *runs)
+    assert not (runs[0] / "samples.jsonl").exists()
 
 
 @pytest.mark.parametrize("k", ["16", "0", "1,9"])

@@ -81,7 +81,8 @@ def test_hidden_parity_prints_medians_with_ranges_and_savings_beside_predictions
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"config.yaml", "results.json", "tables.md", "hidden-parity.png", "hidden-parity.svg"}
     config = yaml.safe_load((tmp_path / "config.yaml").read_text())
-    assert config == {"seeds": 5, "budget": 51200, "secrets": "0,1,2,3:1,4,6,8:0,2,5,7:0,1,2:0,1"}
+    secrets = "0,1,2,3:1,4,6,8:0,2,5,7:0,1,2:0,1"
+    assert config == {"experiment": "HiddenParity", "seeds": 5, "budget": 51200, "secrets": secrets}
 
 
 def test_visible_parity_and_countdown_print_and_write_theirs(run, tmp_path):
@@ -90,9 +91,18 @@ def test_visible_parity_and_countdown_print_and_write_theirs(run, tmp_path):
     outcome = run("experiment", "countdown", "--out", tmp_path / "countdown")
     assert "25.0 [12.5, 50.0]" in outcome.out
     assert "2,000" in outcome.out
-    assert "Predicted before training: a curriculum pays. Because." in outcome.out
+    assert "Predicted before training: pays. Because." in outcome.out
     assert "no difference is shown." in outcome.out
     assert (tmp_path / "countdown" / "countdown.png").stat().st_size > 0
+
+
+def test_a_folder_of_other_runs_is_refused_and_more_seeds_are_not(run, refused, tmp_path):
+    run("experiment", "countdown", "--out", tmp_path)
+    before = (tmp_path / "config.yaml").read_text()
+    assert "another samples" in refused("experiment", "countdown", "--out", tmp_path, "--samples", "16")
+    assert "another experiment" in refused("experiment", "hidden-parity", "--out", tmp_path)
+    assert (tmp_path / "config.yaml").read_text() == before
+    assert run("experiment", "countdown", "--out", tmp_path, "--seeds", "6").code == 0
 
 
 def test_json_is_the_results(run, tmp_path):

@@ -31,7 +31,7 @@ def test_a_profile_prints_every_rate_with_its_interval_and_writes_it(run, tmp_pa
 def test_a_diagnosis_from_a_file_needs_no_model_and_writes_a_recipe(run, tmp_path):
     assert run("profile", *OPTIONS, "--out", tmp_path / "p").code == 0
     file = tmp_path / "p" / "profile.json"
-    outcome = run("diagnose", *OPTIONS, "--profile", file, "--out", tmp_path / "d", "--json")
+    outcome = run("diagnose", "sum", "--profile", file, "--out", tmp_path / "d", "--json")
     found = json.loads(outcome.out)
     assert found["verdict"] in ("pays", "does not pay", "cannot tell")
     assert set(found["predictions"]) == {"depth_increasing", "hint_decreasing"}
@@ -56,6 +56,10 @@ def test_a_diagnosis_measures_by_itself_and_says_why(run):
         (("profile", "countdown", "--d", "4"), "--d is not an option of countdown"),
         (("profile", "sum", "--temperature", "0"), "--temperature must be between"),
         (("diagnose", "sum", "--profile", "absent.json"), "--profile absent.json cannot be read"),
+        (("diagnose", "sum", "--profile", "p.json", "--d", "4"), "--profile has its own model, level and task"),
+        (("diagnose", "sum", "--profile", "p.json", "--level", "4"), "--profile has its own model, level and"),
+        (("diagnose", "sum", "--level", "1"), "--level 1 is a single step"),
+        (("profile", "sum", "--batch", "0"), "--batch must be between 1"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(refused, options, message):

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("trl")
 
-from stepladder.posttrain.countdown_experiment import BASE, Study, Trained, experiment, over_seeds, summary
+from stepladder.posttrain.countdown_experiment import BASE, Study, Trained, experiment, summary
 from stepladder.posttrain.tiny import Teaching, tiny_model
 from stepladder.tasks.countdown import Countdown
 from stepladder.tasks.rows import read_problems
@@ -14,7 +14,7 @@ from stepladder.tasks.rows import read_problems
 METHODS = ["no_curriculum", "depth_increasing", "hint_decreasing"]
 
 
-def test_every_method_has_the_same_token_budget():
+def test_steps_are_the_budget_over_what_a_step_of_the_schedule_takes():
     study = Study(target=2, tokens=10**7)
     tokens = {0: 50.0, 1: 60.0, 2: 75.0}
     steps = {method: study.steps(method, tokens) for method in METHODS}
@@ -31,31 +31,31 @@ def test_a_curriculum_may_train_on_easier_levels_and_the_others_may_not(tmp_path
     assert levels == {"no_curriculum": (2,), "depth_increasing": (0, 1, 2), "hint_decreasing": (2,)}
 
 
-def outcome(*correct):
+def outcome(correct):
+    """Ten problems of level 1, each with so many of four answers right."""
     costs = {"tokens": 1, "rollouts": 1, "seconds": 1.0}
-    return {**costs, "levels": [0, 1], "correct": list(correct), "samples": 4}
+    return {**costs, "levels": [0] + [1] * 10, "correct": [0, *correct], "samples": 4}
 
 
-def test_a_difference_is_only_said_where_the_seeds_agree():
+def test_a_difference_is_only_said_where_seeds_and_problems_agree():
     study = Study(target=1, seeds=3, samples=4)
-    outcomes = {Trained(BASE, 0, 0.0, 0, 1): outcome(1, 1)}
-    hits = {"no_curriculum": (0, 2, 1), "depth_increasing": (4, 4, 4), "hint_decreasing": (1, 1, 1)}
-    for method, own in hits.items():
-        for seed, correct in enumerate(own):
-            outcomes[Trained(method, seed, 3e-4, 9, 1)] = outcome(0, correct)
+    some = [1, 2] * 5
+    outcomes = {Trained(BASE, 0, 0.0, 0, 1): outcome(some)}
+    hits = {
+        "no_curriculum": ([0] * 10, [4] * 10, [1] * 10),  # the seeds differ
+        "depth_increasing": ([4] * 10, [3, 4] * 5, [4, 3] * 5),
+        "hint_decreasing": ([4] * 2 + [1] * 8,) * 3,  # the problems differ
+    }
+    for method, seeds in hits.items():
+        for seed, correct in enumerate(seeds):
+            outcomes[Trained(method, seed, 1e-4, 9, 1)] = outcome(correct)
     predicted = dict.fromkeys(("verdict", "method", "reasons", "predictions"), "")
     found = summary(study, predicted, outcomes)
     said = [line for line in found["comparisons"] if line.startswith("pass@1 ")]
     assert "no difference between no_curriculum and base model is shown" in said[0]
-    assert "depth_increasing is better than base model by 75.0 points" in said[1]
-    assert "depth_increasing is better than no_curriculum" in said[3]
+    assert "depth_increasing is better than base model by 54.2 points" in said[1]
+    assert "no difference between hint_decreasing and base model is shown" in said[2]
     assert found["costs"]["depth_increasing"]["tokens"] == [1, 1, 1]
-
-
-def test_the_interval_over_seeds_is_students():
-    found = over_seeds([1.0, 2.0, 3.0])
-    assert found.value == 2.0
-    assert found.high - 2.0 == pytest.approx(4.302652729 / 3**0.5, rel=1e-6)
 
 
 @pytest.mark.slow

@@ -33,13 +33,15 @@ def test_a_saving_is_a_bound_where_a_median_run_did_not_get_there():
         "bound": "at least",
     }
     assert saving(reached, never, 1000)["bound"] == "at most"
+    assert saving([None, None, 900, 800], reached, 1000)["bound"] == "at least"  # half of the runs
     assert saving(never, never, 1000) is None
 
 
-def test_the_interval_of_a_saving_holds_its_value_and_all_seeds_alike_have_none():
+def test_the_interval_of_a_saving_holds_its_value_and_has_no_width_where_seeds_agree():
     found = saving([400, 500, 600, 700, 800], [90, 100, 110, 120, 130], 1000)
-    assert found["low"] <= found["value"] == 600 / 110 <= found["high"]
-    assert found["low"] < found["high"]
+    assert found["low"] < found["value"] == 600 / 110 < found["high"]
+    same = saving([500] * 5, [100] * 5, 1000)
+    assert same["low"] == same["value"] == same["high"] == 5
 
 
 @pytest.fixture
@@ -77,11 +79,12 @@ def test_a_small_experiment_runs_all_methods_and_an_interrupted_one_goes_on(tmp_
 
 
 @pytest.mark.slow
-def test_visible_parity_has_an_anchored_arm_and_counts_shortcuts(tmp_path, small):
+def test_visible_parity_has_an_anchored_arm_and_says_how_many_took_a_shortcut(tmp_path, small):
     plan = visible_experiment.Plan(secrets=((0, 2),), seeds=1, budget=512)
     found = visible_experiment.experiment(plan, tmp_path, 2, lambda done, what: None)
     arms = ["no_curriculum, KL", "no_curriculum", "depth_increasing", "hint_decreasing"]
     assert [cell["arm"] for cell in found["cells"]] == arms
+    assert all(cell["shortcuts"] in (0, 1) for cell in found["cells"])
     assert all(len(curve["points"]) == 2 for curve in found["curves"])
 
 

@@ -16,7 +16,7 @@ value, refuses = attrgetter("value"), attrgetter("nothing")
 def finish(path: Path, runs, work=value):
     told = []
     log = RunLog(path)
-    log.finish(runs, work, 2, lambda done, what: told.append(done), len(runs))
+    log.finish(runs, work, 2, lambda done, what: told.append(done))
     return log, told
 
 

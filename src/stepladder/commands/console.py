@@ -29,6 +29,11 @@ stdout = PipeConsole(highlight=False, soft_wrap=True)
 stderr = Console(stderr=True, highlight=False)
 
 
+def say(words: str) -> None:
+    """Print words as they are: a path may hold what rich would take for markup."""
+    stdout.print(words, markup=False)
+
+
 def print_table(table: Table) -> None:
     """Print a table of numbers as wide as it is: a number cut in two is worse than a line that wraps."""
     natural = stdout.measure(table, options=stdout.options.update(width=1000)).maximum

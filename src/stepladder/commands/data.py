@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from stepladder.commands.console import print_json, stdout, whole_numbers
+from stepladder.commands.console import print_json, say, stdout, whole_numbers
 from stepladder.commands.progress import Bar
 from stepladder.errors import InputError, check_between, check_seed
 from stepladder.tasks.catalogue import TaskName, TaskOptions, build_task
@@ -76,7 +76,7 @@ class Command:
             return
         _show(task, problems[0])
         if self.out is not None:
-            stdout.print(f"wrote {len(problems):,} problems to {self.out}")
+            say(f"wrote {len(problems):,} problems to {self.out}")
 
 
 def _show(task: Task, problem: Problem) -> None:

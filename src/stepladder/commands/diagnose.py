@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 import yaml
+from rich.markup import escape
 from rich.table import Table
 
-from stepladder.commands.console import print_json, print_table, stdout
+from stepladder.commands.console import print_json, print_table, say, stdout
 from stepladder.commands.model_options import ModelOptions
 from stepladder.commands.profile import measure, profile_table, write_profile
 from stepladder.errors import InputError
@@ -62,19 +63,22 @@ class Command:
             return
         print_table(profile_table(found))
         print_table(_table(diagnosis))
-        stdout.print(f"[bold]A curriculum {diagnosis.verdict}.[/bold] {diagnosis.reasons}")
+        stdout.print(f"[bold]{diagnosis.sentence}[/bold] {escape(diagnosis.reasons)}")
         for path in written:
-            stdout.print(f"wrote {path}")
+            say(f"wrote {path}")
 
     def _profile(self) -> Profile:
         from stepladder.evaluate.profile import Profile
 
         if self.profile is None:
             return measure(self.task, self.model, self.level, self.limit, self.out, self.seed)
+        if self.model != ModelOptions() or self.level is not None:
+            raise InputError("has its own model, level and task options; leave out the others", "profile")
         try:
-            found = Profile.from_json(json.loads(self.profile.read_text()))
-        except (OSError, json.JSONDecodeError) as error:
+            data = json.loads(self.profile.read_text())
+        except (OSError, ValueError) as error:
             raise InputError(f"{self.profile} cannot be read: {error}", option="profile") from error
+        found = Profile.from_json(data)
         if found.task != self.task:
             raise InputError(f"{self.profile} is of {found.task}, not of {self.task}", option="profile")
         return found
@@ -85,15 +89,7 @@ class Command:
 
         write_profile(folder, found)
         figure = ladder_figure(found, diagnosis)
-        own = {
-            name: value
-            for name in ("source", "d", "alphabet", "form", "largest")
-            if (value := getattr(self.model, name)) is not None
-        }
-        if self.model.secret is not None:
-            own["secret"] = [int(pick) for pick in self.model.secret.split(",")]
         plan = recipe(found, diagnosis)
-        plan["data"] |= own
         contents: dict[str, bytes | str] = {
             "diagnosis.json": json.dumps(diagnosis.to_json(), indent=1) + "\n",
             "recipe.yaml": yaml.safe_dump(plan, sort_keys=False),

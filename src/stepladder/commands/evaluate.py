@@ -20,6 +20,7 @@ from stepladder.tasks.catalogue import build_task
 
 if TYPE_CHECKING:
     from stepladder.evaluate.table import Evaluated, Row
+    from stepladder.tasks.task import Problem
 
 BASE = "base model"
 SHOWN = 2
@@ -69,6 +70,7 @@ class Command:
         check_seed(self.seed)
         check_between("per_level", self.per_level, 1, 10**6)
         check_between("samples", self.samples, 1, 10**6)
+        check_between("batch", self.batch, 1, 10**6)
         ks = self._ks()
         found = self._evaluated()
         lines, said = rows(found, ks), comparisons(found, ks)
@@ -96,66 +98,73 @@ class Command:
         kit = import_kit()
         if not self.runs:
             raise InputError("needs at least one run folder", option="runs")
-        configs = [kit.run_config(folder) for folder in self.runs]
-        plan: list[tuple[str, str, Path, Any]] = []
-        for folder, config in zip(self.runs, configs, strict=True):
-            if self.base and config.data.task not in {one[3].data.task for one in plan}:
-                plan.append((BASE, config.model, folder / "base-samples.jsonl", config))
-            plan.append((_method(config), str(folder), folder / "samples.jsonl", config))
+        candidates = _candidates([(folder, kit.run_config(folder)) for folder in self.runs], self.base)
+        problems = self._problems([one for one in candidates if not one.is_base])
         found: list[Evaluated] = []
-        bases: dict[str, Any] = {}
+        bases: dict[tuple[str, str], Any] = {}
         with Bar("evaluating") as bar:
-            for method, model, log, config in plan:
-                one, shown = self._one(kit, method, model, log, config, bar)
-                found.append(one)
-                entry = {**one.to_json(), "shown": shown}
-                if method == BASE:
-                    bases[one.task] = entry
+            for one in candidates:
+                bar.describe(f"{one.name} on {one.task}")
+                counted, shown = self._one(kit, one, problems[one.task], bar)
+                found.append(counted)
+                entry = {**counted.to_json(), "shown": shown}
+                key = (one.task, one.config.model)
+                if one.is_base:
+                    bases[key] = entry
                 else:
-                    self._leave(log.parent, one.task, [bases[one.task]] if one.task in bases else [], entry)
+                    self._leave(one, [bases[key]] if key in bases else [], entry)
         return found
 
-    def _leave(self, folder: Path, task: str, base: list[Any], own: Any) -> None:
-        """Write down what a run's page shows, and build the page again."""
-        from stepladder.report.training_page import is_training, write_report
+    def _problems(self, runs: list[Candidate]) -> dict[str, list[Problem]]:
+        """Return every task's test problems: the same for all its models, and trained on by none of them."""
+        from stepladder.posttrain.data import held_out, training_problems
 
-        known = {"task": task, "samples": self.samples, "models": [*base, own]}
-        write_whole(folder / "evaluation.json", json.dumps(known) + "\n")
-        if is_training(folder):
-            write_report(folder)
+        found = {}
+        for name in dict.fromkeys(run.task for run in runs):
+            data = [(run.config.data, run.config.seed) for run in runs if run.task == name]
+            task = build_task(data[0][0].task, data[0][0].task_options())
+            levels = task.levels if self.levels is None else whole_numbers(self.levels, "levels")
+            checked = [task.check_level(level) for level in levels]
+            trained = {task.identity(one) for own, seed in data for one in training_problems(task, own, seed)}
+            made = [held_out(task, level, self.per_level, self.seed, trained) for level in checked]
+            found[name] = [problem for level in made for problem in level]
+            fresh = sum(len({task.identity(one) for one in level} - trained) for level in made)
+            if fresh < len(found[name]):
+                again = f"{len(found[name]) - fresh} of {len(found[name])} test problems"
+                few = f"were trained on or come twice: {name} has too few others"
+                stderr.print(f"{again} {few}", markup=False)
+        return found
 
     def _one(
-        self, kit: Any, method: str, model: str, log: Path, config: Any, bar: Bar
+        self, kit: Any, one: Candidate, problems: list[Problem], bar: Bar
     ) -> tuple[Evaluated, list[dict[str, Any]]]:
         """Return a model's counts, and the first answers to a few problems of each level."""
         from stepladder.evaluate.sampler import Request
         from stepladder.evaluate.table import Evaluated
-        from stepladder.posttrain.data import held_out, training_problems
 
-        task = build_task(config.data.task, config.data.task_options())
-        levels = task.levels if self.levels is None else whole_numbers(self.levels, "levels")
-        bar.describe(f"{method} on {task.name}")
-        known = training_problems(task, config.data, config.seed, bar.fraction)
-        trained = {task.identity(problem) for problem in known}
-        problems = [
-            problem
-            for level in levels
-            for problem in held_out(task, task.check_level(level), self.per_level, self.seed, trained)
-        ]
-        again = sum(task.identity(problem) in trained for problem in problems)
-        if again:
-            few = f"{again} of {len(problems)} test problems were trained on: {task.name} has too few others"
-            stderr.print(few, markup=False)
+        data = one.config.data
+        task = build_task(data.task, data.task_options())
         decoding = kit.Decoding(self.temperature, self.top_p, self.top_k, self.max_tokens)
-        completer = kit.completer(model, task)
-        sampler = kit.Sampler(
-            task, completer, decoding, kit.SampleLog(log), self.seed, self.batch, identity=method
-        )
+        completer = kit.completer(one.model, task)
+        identity = BASE if one.is_base else _method(one.config)
+        log = kit.SampleLog(one.log)
+        sampler = kit.Sampler(task, completer, decoding, log, self.seed, self.batch, identity=identity)
         requests = [Request(problem, 0, copy) for problem in problems for copy in range(self.samples)]
         drawn = sampler.draw(requests, bar.fraction)
-        first = [place * self.per_level + number for place in range(len(levels)) for number in range(SHOWN)]
-        shown = [vars(drawn[number * self.samples]) for number in first if number < len(problems)]
-        return Evaluated.of(task.name, method, drawn), shown
+        starts = range(0, len(problems), self.per_level)
+        first = [start + number for start in starts for number in range(min(SHOWN, self.per_level))]
+        shown = [vars(drawn[number * self.samples]) for number in first]
+        return Evaluated.of(task.name, one.name, drawn), shown
+
+    def _leave(self, one: Candidate, base: list[Any], own: Any) -> None:
+        """Write down what a run's page shows, and build the page again."""
+        from stepladder.report.training_page import is_training, write_report
+
+        folder = one.log.parent
+        known = {"task": one.task, "samples": self.samples, "models": [*base, own]}
+        write_whole(folder / "evaluation.json", json.dumps(known) + "\n")
+        if is_training(folder):
+            write_report(folder)
 
     def _write(
         self, out: Path, found: list[Evaluated], ks: tuple[int, ...], lines: list[Row], said: list[str]
@@ -171,6 +180,43 @@ class Command:
                 write_whole(out / f"passk-{task}.{suffix}", render(figure, suffix))
 
 
+@dataclass(frozen=True)
+class Candidate:
+    """A model to evaluate: a run's, or the one it started from."""
+
+    name: str
+    model: str
+    log: Path
+    config: Any
+    is_base: bool = False
+
+    @property
+    def task(self) -> str:
+        """The task it was trained on."""
+        return str(self.config.data.task)
+
+
+def _candidates(runs: list[tuple[Path, Any]], with_base: bool) -> list[Candidate]:
+    """Name the models task by task; the runs of a task must be of the same problems."""
+    found: list[Candidate] = []
+    for task in dict.fromkeys(config.data.task for _, config in runs):
+        own = [(folder, config) for folder, config in runs if config.data.task == task]
+        for folder, config in own:
+            if config.data.task_options() != own[0][1].data.task_options():
+                raise InputError(f"{folder} has another kind of {task} problems than {own[0][0]}", "runs")
+        models = list(dict.fromkeys(config.model for _, config in own)) if with_base else []
+        for model in models:
+            folder, config = next(one for one in own if one[1].model == model)
+            name = BASE if len(models) == 1 else f"base {model}"
+            found.append(Candidate(name, model, folder / "base-samples.jsonl", config, is_base=True))
+        methods = [_method(config) for _, config in own]
+        unique = len(set(methods)) == len(methods)
+        for (folder, config), method in zip(own, methods, strict=True):
+            name = method if unique else folder.resolve().name
+            found.append(Candidate(name, str(folder), folder / "samples.jsonl", config))
+    return found
+
+
 def _method(config: Any) -> str:
     """Name a run by its curriculum, as the paper does."""
     if config.curriculum.hints != "none":
@@ -179,8 +225,12 @@ def _method(config: Any) -> str:
 
 
 def _heads(ks: tuple[int, ...], lines: list[Row]) -> list[str]:
-    levels = max((line.by_level for line in lines), key=len)
-    return ["task", "method", *(f"K={k}" for k in ks), "average", *(f"level {level}" for level, _ in levels)]
+    """Name the columns; levels by their place, the easiest first, where tasks do not count them alike."""
+    longest = max((line.by_level for line in lines), key=len)
+    names = [level for level, _ in longest]
+    alike = all([level for level, _ in line.by_level] == names[: len(line.by_level)] for line in lines)
+    levels = [f"level {name}" for name in names] if alike else [f"{n}. level" for n in range(1, len(names) + 1)]
+    return ["task", "method", *(f"K={k}" for k in ks), "average", *levels]
 
 
 def _cells(lines: list[Row], line: Row) -> list[tuple[str, bool]]:

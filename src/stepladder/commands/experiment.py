@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import math
+import statistics
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
+import yaml
 
-from stepladder.commands.console import print_json, print_table, stdout, whole_numbers
+from stepladder.commands.console import print_json, print_table, say, stdout, whole_numbers
 from stepladder.commands.progress import Bar
 from stepladder.commands.sheet import Sheet
 from stepladder.errors import InputError, check_between
@@ -43,7 +46,7 @@ class Experiment(ABC):
         check_between("seeds", self.seeds, 1, 1000)
         check_between("jobs", self.jobs, 1, 1000)
         self.check()
-        make_folder(self.out)
+        self._keep_to_the_folder()
         with Bar("experiment") as bar:
 
             def report(done: float, what: str) -> None:
@@ -62,12 +65,28 @@ class Experiment(ABC):
             print_table(sheet.table())
         for sentence in self.sentences(found):
             stdout.print(sentence)
-        stdout.print(f"wrote {self.out}")
+        say(f"wrote {self.out}")
+
+    def _keep_to_the_folder(self) -> None:
+        """Refuse a folder whose runs were made with other options; only the number of seeds may change."""
+        make_folder(self.out)
+        path = self.out / "config.yaml"
+        own = yaml.safe_dump(self.config(), sort_keys=False)
+        if path.exists():
+            try:
+                before = yaml.safe_load(path.read_text())
+            except (OSError, ValueError, yaml.YAMLError) as error:
+                raise InputError(f"{path} is broken; take another folder", option="out") from error
+            for name, value in self.config().items():
+                if name != "seeds" and (not isinstance(before, dict) or before.get(name) != value):
+                    raise InputError(f"{self.out} holds runs with another {name}; take another folder", "out")
+        write_whole(path, own)
 
     def config(self) -> dict[str, Any]:
         """Return the options that the results depend on."""
         left_out = ("out", "jobs", "seed", "json")
-        return {name: value for name, value in vars(self).items() if name not in left_out}
+        mine = {name: value for name, value in vars(self).items() if name not in left_out}
+        return {"experiment": type(self).__name__, **mine}
 
     @abstractmethod
     def check(self) -> None:
@@ -203,8 +222,8 @@ class Countdown(Experiment):
 
     def sentences(self, found: dict[str, Any]) -> list[str]:
         """Return the prediction, and what the differences allow to say."""
-        verdict = f"Predicted before training: a curriculum {found['diagnosis']['verdict']}. "
-        return [verdict + found["diagnosis"]["reasons"], *found["comparisons"]]
+        reasons = found["diagnosis"]["reasons"]
+        return [f"Predicted before training: {found['diagnosis']['verdict']}. {reasons}", *found["comparisons"]]
 
 
 @dataclass(frozen=True)
@@ -247,29 +266,32 @@ def _secrets(given: str) -> tuple[tuple[int, ...], ...]:
 
 
 def _ends(title: str, name: str, cells: list[dict[str, Any]]) -> Sheet:
-    heads = ("secret", name, "accuracy at the end", "exact path", "rollouts to .9", "to .99")
+    heads = ["secret", name, "accuracy at the end", "exact path", "rollouts to .9", "to .99"]
+    shortcuts = [(str(cell["shortcuts"]),) if "shortcuts" in cell else () for cell in cells]
     rows = [
         (
             cell["secret"],
             cell[name],
             *(_range(cell[key], "{:.3f}") for key in ("accuracy", "exact_path")),
-            *(_range(cell[key], "{:,}") for key in ("rollouts_to_0.9", "rollouts_to_0.99")),
+            *(_range(cell[key], "{:,.0f}") for key in ("rollouts_to_0.9", "rollouts_to_0.99")),
+            *more,
         )
-        for cell in cells
+        for cell, more in zip(cells, shortcuts, strict=True)
     ]
-    return Sheet(title, heads, rows)
+    heads += ["shortcuts"] if any(shortcuts) else []
+    return Sheet(f"{title}: median [range over seeds]", tuple(heads), rows)
 
 
 def _range(values: list[float | None], form: str) -> str:
     """Show median and range over seeds; a run that never got there counts as the largest."""
-    reached = sorted(value for value in values if value is not None)
-    missing = len(values) - len(reached)
-    if not reached:
+    reached = [math.inf if value is None else value for value in values]
+
+    def shown(value: float) -> str:
+        return "never" if math.isinf(value) else form.format(value)
+
+    if math.isinf(min(reached)):
         return "never"
-    middle = len(values) // 2
-    shown = form.format(reached[middle]) if middle < len(reached) else "never"
-    last = "never" if missing else form.format(reached[-1])
-    return f"{shown} [{form.format(reached[0])}, {last}]"
+    return f"{shown(statistics.median(reached))} [{shown(min(reached))}, {shown(max(reached))}]"
 
 
 def _savings(savings: list[dict[str, Any]]) -> Sheet:

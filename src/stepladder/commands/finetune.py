@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from stepladder.commands.console import numbers, print_json, spread, stdout, whole_numbers
+from stepladder.commands.console import numbers, print_json, say, spread, stdout, whole_numbers
 from stepladder.commands.progress import Bar
 from stepladder.curriculum import MethodName, Scoring
 from stepladder.errors import InputError
@@ -173,4 +173,4 @@ class Command:
                 f"median {int(np.median(result.updates))} updates"
             )
         if self.out is not None:
-            stdout.print(f"wrote {self.out}")
+            say(f"wrote {self.out}")

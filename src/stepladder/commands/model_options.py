@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepladder.commands.console import whole_numbers
 from stepladder.commands.progress import Bar
-from stepladder.errors import InputError
+from stepladder.errors import InputError, check_between
 from stepladder.tasks.catalogue import TaskName, TaskOptions, build_task
 from stepladder.tasks.chain import Form
 from stepladder.tasks.task import Task
@@ -46,6 +46,12 @@ class ModelOptions:
     batch: int = 64
     """Completions at a time."""
 
+    def task_options(self) -> dict[str, Any]:
+        """Return the options of the task that were given, as a config names them."""
+        names = ("source", "d", "alphabet", "form", "largest")
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return given | ({} if self.secret is None else {"secret": list(whole_numbers(self.secret, "secret"))})
+
     def task(self, name: TaskName) -> Task:
         """Build the task."""
         secret = None if self.secret is None else whole_numbers(self.secret, "secret")
@@ -56,6 +62,7 @@ class ModelOptions:
         """Load the model and make the sampler."""
         task = self.task(name)
         kit = import_kit()
+        check_between("batch", self.batch, 1, 10**6)
         decoding = kit.Decoding(self.temperature, self.top_p, self.top_k, self.max_tokens)
         bar.describe(f"loading {self.model}")
         model = kit.completer(self.model, task, bar.fraction)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 from rich.table import Table
 
-from stepladder.commands.console import print_json, stdout
+from stepladder.commands.console import print_json, print_table, say
 from stepladder.commands.model_options import ModelOptions
 from stepladder.commands.progress import Bar
 from stepladder.errors import check_between, check_seed
@@ -52,9 +52,9 @@ class Command:
         if self.json:
             print_json(found.to_json())
             return
-        stdout.print(profile_table(found))
+        print_table(profile_table(found))
         if self.out is not None:
-            stdout.print(f"wrote {self.out / 'profile.json'}")
+            say(f"wrote {self.out / 'profile.json'}")
 
 
 def measure(
@@ -76,7 +76,9 @@ def measure(
             bar.describe(what)
             bar.fraction(done)
 
-        return profile(sampler, model.model, level, limit, progress)
+        found = profile(sampler, model.model, level, limit, progress)
+    found.options = model.task_options()
+    return found
 
 
 def write_profile(folder: Path, found: Profile) -> None:

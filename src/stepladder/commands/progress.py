@@ -27,7 +27,7 @@ class Bar:
     def __init__(self, what: str) -> None:
         """Name the work."""
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TimeElapsedColumn(),
             TimeRemainingColumn(),

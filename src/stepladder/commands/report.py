@@ -7,7 +7,7 @@ from pathlib import Path
 
 import tyro
 
-from stepladder.commands.console import print_json, stdout
+from stepladder.commands.console import print_json, say
 from stepladder.report import reproduction_page, training_page
 
 
@@ -34,4 +34,4 @@ class Command:
         if self.json:
             print_json({"report": str(page)})
         else:
-            stdout.print(f"wrote {page}")
+            say(f"wrote {page}")

@@ -12,7 +12,7 @@ from typing import Any
 
 import tyro
 
-from stepladder.commands.console import print_json, stdout
+from stepladder.commands.console import print_json, say, stdout
 from stepladder.commands.progress import Bar
 from stepladder.files import write_whole
 from stepladder.report.reproduction_page import write_report
@@ -73,7 +73,7 @@ class Command:
             stdout.print(f"{row['setting']}  {row['method']}: published {row['published']:,} {row['unit']}")
             stdout.print(f"    {row['verdict']}")
         stdout.print(f"\n{len(results['figures'])} figures in {time.perf_counter() - started:.0f} s")
-        stdout.print(f"open {page}")
+        say(f"open {page}")
 
     def _about(self, started: float, seconds: dict[str, float], fresh: tuple[str, ...]) -> dict[str, Any]:
         """Say how the run went. Not part of results.json, which depends on the seed alone."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from stepladder.commands.console import print_json, spread, stdout, whole_numbers
+from stepladder.commands.console import print_json, say, spread, stdout, whole_numbers
 from stepladder.commands.progress import Bar
 from stepladder.errors import InputError, check_between, check_seed
 from stepladder.report.run_folder import write_run
@@ -206,4 +206,4 @@ class Command:
         for reason, count in summary["undecided"].items():
             stdout.print(f"{count} of {self.trials} searches: {reason}")
         if self.out is not None:
-            stdout.print(f"wrote {self.out}")
+            say(f"wrote {self.out}")

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
-from stepladder.commands.console import print_json, stdout
+from stepladder.commands.console import print_json, say, stdout
 from stepladder.commands.progress import Bar
 from stepladder.errors import InputError, check_between
 from stepladder.files import make_folder, write_whole
@@ -84,7 +84,7 @@ class Command:
         for (d, k), claims in found.items():
             stdout.print(_table(d, k, claims))
         if self.out is not None:
-            stdout.print(f"wrote {self.out / 'theory.md'}")
+            say(f"wrote {self.out / 'theory.md'}")
 
     def _calibrate(self) -> None:
         log = Log(self.out / "evaluations.jsonl" if self.out else None)

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from stepladder.commands.console import print_json, stdout
+from stepladder.commands.console import print_json, say, stdout
 from stepladder.commands.progress import Bar
 from stepladder.errors import InputError
 
@@ -57,9 +57,7 @@ class Command:
             results = run.train()
         if not run.is_main:
             return
-        from stepladder.report.training_page import write_report
-
-        page = write_report(self.out)
+        page = self._page()
         if self.json:
             print_json({**results, "out": str(self.out)})
             return
@@ -71,7 +69,16 @@ class Command:
                 stdout.print(
                     f"{name}: {results[name]['first']:.3f} at first, {results[name]['last']:.3f} at last"
                 )
-        stdout.print(f"wrote {self.out}; the run at a glance: {page}")
+        say(f"wrote {self.out}{page}")
+
+    def _page(self) -> str:
+        """Build the run's page; a run that logged nothing has none, which is no reason to fail at its end."""
+        from stepladder.report.training_page import write_report
+
+        try:
+            return f"; the run at a glance: {write_report(self.out)}"
+        except InputError as error:
+            return f", without a page: {error.message}"
 
     def _changes(self, parse: Callable[[str], Any]) -> dict[str, Any]:
         changes: dict[str, Any] = {}

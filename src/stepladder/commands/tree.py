@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from stepladder.commands.console import print_json, stdout, whole_numbers
+from stepladder.commands.console import print_json, say, stdout, whole_numbers
 from stepladder.errors import check_seed
 from stepladder.files import write_whole
 from stepladder.report.style import render
@@ -72,7 +72,7 @@ class Command:
         if target:
             stdout.print(_table(target))
         for path in written:
-            stdout.print(f"wrote {path}")
+            say(f"wrote {path}")
 
 
 def _difficulty(target: Target) -> dict[str, object]:

@@ -11,10 +11,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from stepladder.curriculum.stages import MethodName
+from stepladder.errors import InputError
 from stepladder.evaluate.profile import Ladder, Profile
 from stepladder.theory.pays import Prediction
 
 LADDERS: dict[MethodName, Ladder] = {"depth_increasing": "levels", "hint_decreasing": "hints"}
+
+
+CLOSE = 3.0
+"""A saving between a third and three times is close to none."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,13 @@ class Diagnosis:
     """What to train with."""
     predictions: dict[MethodName, Prediction]
     reasons: str
+
+    @property
+    def sentence(self) -> str:
+        """The verdict as a sentence."""
+        if self.verdict == "cannot tell":
+            return "It cannot be told whether a curriculum pays."
+        return f"A curriculum {self.verdict}."
 
     def to_json(self) -> dict[str, Any]:
         """Return everything."""
@@ -55,11 +67,14 @@ def diagnose(profile: Profile, seed: int = 0) -> Diagnosis:
         for method, ladder in LADDERS.items()
         if len(profile.ladder(ladder)) > 1
     }
+    if not predictions:
+        raise InputError(f"{profile.target} is a single step: there is no curriculum to it", option="level")
+    paying = [method for method, one in predictions.items() if one.verdict == "pays"]
+    if paying:
+        surest = max(paying, key=lambda method: predictions[method].ratio.low)
+        return Diagnosis("pays", surest, predictions, _why_it_pays(profile, surest, predictions[surest]))
     best = max(predictions, key=lambda method: predictions[method].ratio.value)
-    verdicts = {one.verdict for one in predictions.values()}
-    if predictions[best].verdict == "pays":
-        return Diagnosis("pays", best, predictions, _why_it_pays(profile, best, predictions[best]))
-    if verdicts == {"does not pay"}:
+    if all(one.verdict == "does not pay" for one in predictions.values()):
         reasons = _why_it_does_not(profile, predictions[best])
         return Diagnosis("does not pay", "no_curriculum", predictions, reasons)
     return Diagnosis("cannot tell", "no_curriculum", predictions, _why_unknown(predictions[best]))
@@ -89,10 +104,13 @@ def _why_it_does_not(profile: Profile, found: Prediction) -> str:
 
 
 def _why_unknown(found: Prediction) -> str:
+    close = found.ratio.low > 1 / CLOSE and found.ratio.high < CLOSE
     more = (
         f"About {found.more_samples:,} samples a cell would tell."
         if found.more_samples
         else "More samples would not tell: the two are too close."
+        if close
+        else "How many samples would tell cannot be said yet; take more, with a higher --limit."
     )
     return (
         f"The best curriculum is predicted to take {found.ratio.value:,.3g} times fewer rollouts, but anything "
@@ -114,7 +132,7 @@ def recipe(profile: Profile, found: Diagnosis) -> dict[str, Any]:
     elif found.method == "hint_decreasing":
         order = {"levels": "e2h_balanced", "hints": "uft_staged"}
     return {
-        "data": {"task": profile.task, "levels": levels},
+        "data": {"task": profile.task, "levels": levels, **profile.options},
         "model": profile.model,
         "curriculum": order,
         "grpo": {"max_steps": 200, "per_device_train_batch_size": 64, "num_generations": 8},

@@ -14,7 +14,7 @@ zero.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from stepladder.curriculum.hints import MOST_SLICES, steps_of_slices
@@ -69,6 +69,8 @@ class Profile:
     target: int
     spurious: float
     cells: list[Cell]
+    options: dict[str, Any] = field(default_factory=dict)
+    """What only some tasks have, such as the secret, as a config names it."""
 
     def ladder(self, kind: Ladder) -> list[Cell]:
         """Return the rungs of a ladder in the order `pays` takes them."""
@@ -89,6 +91,7 @@ class Profile:
             "model": self.model,
             "target": self.target,
             "spurious": self.spurious,
+            "options": self.options,
             "cells": [cell.to_json() for cell in self.cells],
         }
 
@@ -99,7 +102,8 @@ class Profile:
             names = ("level", "slices", "of", "successes", "trials")
             cells = [Cell(**{name: int(cell[name]) for name in names}) for cell in data["cells"]]
             target, spurious = int(data["target"]), float(data["spurious"])
-            return cls(str(data["task"]), str(data["model"]), target, spurious, cells)
+            options = dict(data.get("options", {}))
+            return cls(str(data["task"]), str(data["model"]), target, spurious, cells, options)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError("is not a profile of `stepladder profile`", option="profile") from error
 

@@ -85,7 +85,7 @@ def rows(found: Sequence[Evaluated], ks: Sequence[int]) -> list[Row]:
     shared = [
         method
         for method in dict.fromkeys(line.method for line in lines)
-        if sum(line.method == method for line in lines) == len(tasks)
+        if sorted(line.task for line in lines if line.method == method) == sorted(tasks)
     ]
     return lines + [_macro([line for line in lines if line.method == method]) for method in shared]
 
@@ -104,9 +104,15 @@ def _row(one: Evaluated, ks: Sequence[int]) -> Row:
 
 
 def _macro(lines: Sequence[Row]) -> Row:
-    """Average lines of different tasks; their errors are independent, so half-widths add in squares."""
+    """Average lines of different tasks; their errors are independent, so half-widths add in squares.
+
+    Levels are averaged by their place, the easiest first: tasks count them from 0 or from 1.
+    """
     depth = min(len(line.by_level) for line in lines)
-    by_level = tuple((place + 1, _mean([line.by_level[place][1] for line in lines])) for place in range(depth))
+    names = {tuple(level for level, _ in line.by_level[:depth]) for line in lines}
+    named = names.pop() if len(names) == 1 else tuple(range(1, depth + 1))
+    columns = [[line.by_level[place][1] for line in lines] for place in range(depth)]
+    by_level = tuple((name, _mean(column)) for name, column in zip(named, columns, strict=True))
     return Row(
         "macro-average",
         lines[0].method,

@@ -148,7 +148,8 @@ def train(run: ChainRun, base: PreTrainedModel) -> list[Point]:
 
     class Evaluate(TrainerCallback):  # type: ignore[misc]
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            if state.global_step % max(1, run.steps // EVALUATIONS) == 0:
+            last = state.global_step == run.steps
+            if last or state.global_step % max(1, run.steps // EVALUATIONS) == 0:
                 accuracy, exact = evaluate(model, task, run.seed)
                 points.append(Point(state.global_step * GROUPS * GENERATIONS, accuracy, exact, stages.place))
 

@@ -5,8 +5,9 @@
     hint_decreasing    problems of the target level, with fewer and fewer of the teacher's steps (uft_staged)
 
 1. The base model is profiled, and the diagnosis is written down before anything is trained.
-2. Every (method, seed) is trained until its token budget is used; a step of easy problems has fewer tokens, so
-   there are more of them. Tokens are those of prompts and completions, hints included.
+2. Every (method, seed) is trained for as many steps as its token budget allows by the teacher's texts; a step
+   of easy problems has fewer tokens, so there are more of them. Tokens are those of prompts and completions,
+   hints included; what was used is reported.
 3. Every model answers the same held-out problems, none of which is among the training problems.
 
 Finished runs are appended to runs.jsonl, so an interrupted experiment goes on where it was.
@@ -17,14 +18,13 @@ from __future__ import annotations
 import functools
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from scipy import stats
 from transformers.utils import logging
 
 from stepladder.curriculum.levels import LevelScheduleName, level_schedule
@@ -32,7 +32,7 @@ from stepladder.curriculum.stages import METHODS, MethodName
 from stepladder.errors import InputError
 from stepladder.evaluate.diagnose import diagnose
 from stepladder.evaluate.model import completer
-from stepladder.evaluate.passk import PAPER_K, Floats, bootstrap, in_words, pass_matrix
+from stepladder.evaluate.passk import PAPER_K, Floats, crossed_bootstrap, in_words, pass_matrix
 from stepladder.evaluate.profile import profile
 from stepladder.evaluate.sampler import Decoding, Request, SampleLog, Sampler
 from stepladder.evaluate.table import Evaluated
@@ -41,7 +41,7 @@ from stepladder.posttrain.config import RunConfig
 from stepladder.posttrain.data import held_out
 from stepladder.posttrain.run import Run
 from stepladder.posttrain.run_log import Outcome, Report, RunLog
-from stepladder.scaling import Interval
+from stepladder.report.training_page import write_report
 from stepladder.tasks.countdown import Countdown
 from stepladder.tasks.generate import generate_many
 from stepladder.tasks.rows import read_problems
@@ -106,6 +106,11 @@ class Trained:
     steps: int
     target: int
 
+    @property
+    def name(self) -> str:
+        """What the run is called; its samples depend on it, and not on where it is kept."""
+        return f"{self.method}-{self.seed}"
+
     def config(self, source: Path, model: str) -> RunConfig:
         """Return the config that `stepladder train` would take."""
         levels = range(self.target + 1) if self.method == "depth_increasing" else [self.target]
@@ -153,7 +158,7 @@ def experiment(study: Study, out: Path, jobs: int, report: Report) -> dict[str, 
     runs = [Trained(BASE, 0, 0.0, 0, study.target), *study.runs(rollout_tokens(task, study.model, out))]
     log = RunLog(out / "runs.jsonl")
     work = functools.partial(trained, base=study.model, samples=study.samples, out=out)
-    log.finish(runs, work, jobs, report, len(runs))
+    log.finish(runs, work, jobs, report)
     return summary(study, predicted, {run: log[run] for run in runs})
 
 
@@ -187,7 +192,7 @@ def _written_down(task: Countdown, study: Study, out: Path) -> dict[str, Any]:
     """Profile the base model and return its diagnosis; one on disk is never changed."""
     path = out / "diagnosis.json"
     if not path.exists():
-        sampler = _sampler(task, study.model, out / "profile-samples.jsonl")
+        sampler = _sampler(task, study.model, out / "profile-samples.jsonl", study.model)
         found = profile(sampler, study.model, study.target, study.profile_limit)
         text = {**diagnose(found).to_json(), "profile": found.to_json()}
         write_whole(path, json.dumps(text, indent=1) + "\n")
@@ -195,34 +200,34 @@ def _written_down(task: Countdown, study: Study, out: Path) -> dict[str, Any]:
     return known
 
 
-def _sampler(task: Countdown, model: str, log: Path | None) -> Sampler:
-    return Sampler(task, completer(model, task), DECODING, SampleLog(log), batch=256, identity=model)
+def _sampler(task: Countdown, model: str, log: Path | None, identity: str) -> Sampler:
+    return Sampler(task, completer(model, task), DECODING, SampleLog(log), batch=256, identity=identity)
 
 
 def trained(run: Trained, base: str, samples: int, out: Path) -> Outcome:
     """Train in a process of its own, and answer the held-out problems."""
     torch.set_num_threads(1)
     logging.disable_progress_bar()
+    if run.method == BASE:
+        return answers(run, base, samples, out)
+    folder = out / "runs" / run.name
+    shutil.rmtree(folder, ignore_errors=True)  # left by a run that was cut short
+    results = Run(run.config(out / "train.jsonl", base), folder).train()
+    write_report(folder)
+    seconds = json.loads((folder / "run.json").read_text())["seconds"]
+    costs = {"tokens": results["tokens"], "rollouts": results["rollouts"], "seconds": seconds}
+    return {**costs, **answers(run, str(folder), samples, out)}
+
+
+def answers(run: Trained, model: str, samples: int, out: Path) -> dict[str, Any]:
+    """Let a model answer the held-out problems, and count what is right."""
     task = Countdown(LARGEST)
-    costs: dict[str, Any] = {}
-    model = base
-    if run.method != BASE:
-        folder = out / "runs" / f"{run.method}-{run.seed}"
-        shutil.rmtree(folder, ignore_errors=True)  # of a run that was cut short
-        results = Run(run.config(out / "train.jsonl", base), folder).train()
-        seconds = json.loads((folder / "run.json").read_text())["seconds"]
-        costs = {"tokens": results["tokens"], "rollouts": results["rollouts"], "seconds": seconds}
-        model = str(folder)
     problems = read_problems(task, out / "test.jsonl")
     requests = [Request(problem, 0, copy) for problem in problems for copy in range(samples)]
-    drawn = _sampler(task, model, None).draw(requests)
+    drawn = _sampler(task, model, None, run.name).draw(requests)
     found = Evaluated.of(task.name, run.method, drawn)
-    return {
-        **costs,
-        "levels": found.levels,
-        "correct": [correct for correct, _ in found.counts],
-        "samples": samples,
-    }
+    correct = [own for own, _ in found.counts]
+    return {"levels": list(found.levels), "correct": correct, "samples": samples}
 
 
 # ---- what came out
@@ -255,39 +260,26 @@ def summary(study: Study, predicted: dict[str, Any], outcomes: dict[Trained, Out
 
 
 def _row(outcomes: list[Outcome], level: int, k: int) -> dict[str, Any]:
-    """Return pass@K with its interval: over seeds, or over problems where there is one model only."""
-    seeds = [float(_problems(outcome, level, k).mean()) for outcome in outcomes]
-    found = over_seeds(seeds) if len(seeds) > 1 else bootstrap(_problems(outcomes[0], level, k))
-    return {"seeds": seeds, **vars(found)}
+    values = _problems(outcomes, level, k)
+    return {"seeds": values.mean(axis=1).tolist(), **vars(crossed_bootstrap(values))}
 
 
-def _problems(outcome: Outcome, level: int, k: int) -> Floats:
-    correct = [own for own, at in zip(outcome["correct"], outcome["levels"], strict=True) if at == level]
-    return pass_matrix([(own, outcome["samples"]) for own in correct], [k])[:, 0]
-
-
-def over_seeds(values: Sequence[float]) -> Interval:
-    """Return the mean over seeds with its 95% t interval.
-
-    >>> over_seeds([1.0, 2.0, 3.0]).high
-    4.484...
-    """
-    mean = float(np.mean(values))
-    half = float(stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values)))
-    return Interval(mean, mean - half, mean + half)
+def _problems(outcomes: list[Outcome], level: int, k: int) -> Floats:
+    """Return pass@K of every seed (rows) on every problem of a level (columns)."""
+    found = []
+    for outcome in outcomes:
+        correct = [own for own, at in zip(outcome["correct"], outcome["levels"], strict=True) if at == level]
+        found.append(pass_matrix([(own, outcome["samples"]) for own in correct], [k])[:, 0])
+    return np.array(found)
 
 
 def _comparisons(study: Study, by_seed: dict[str, list[Outcome]], ks: list[int]) -> list[str]:
-    """Compare at the target level, seed by seed: every method with the base model, curricula with none."""
+    """Compare at the target level, problem by problem: methods with the base model, curricula with none."""
     said = []
     pairs = [(method, BASE) for method in METHODS] + [(method, METHODS[0]) for method in METHODS[1:]]
-    for k in (ks[0], ks[-1]):
-        for first, second in pairs if study.seeds > 1 else []:
-            values = [
-                [float(_problems(out, study.target, k).mean()) for out in by_seed[method]]
-                for method in (first, second)
-            ]
-            others = values[1] * study.seeds if second == BASE else values[1]
-            gap = over_seeds([own - other for own, other in zip(values[0], others, strict=True)])
-            said.append(f"pass@{k} at level {study.target}: {in_words(first, second, gap)}.")
+    for k in dict.fromkeys((ks[0], ks[-1])):
+        for first, second in pairs:
+            gaps = _problems(by_seed[first], study.target, k) - _problems(by_seed[second], study.target, k)
+            words = in_words(first, second, crossed_bootstrap(gaps))
+            said.append(f"pass@{k} at level {study.target}: {words}.")
     return said

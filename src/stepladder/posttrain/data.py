@@ -80,8 +80,8 @@ def held_out(task: Task, level: int, count: int, seed: int, trained: set[str]) -
             kept.setdefault(name, problem)
         if len(kept) == count:
             return list(kept.values())
-    left = [problem for problem in drawn if problem not in kept.values()]
-    return [*kept.values(), *left][:count]
+    seen = {task.identity(problem): problem for problem in drawn if task.identity(problem) in trained}
+    return list(itertools.islice(itertools.chain(kept.values(), seen.values(), drawn), count))
 
 
 def data_set(task: Task, problems: list[Problem], tokenizer: ChatTokenizer) -> Dataset:

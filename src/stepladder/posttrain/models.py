@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +12,7 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from stepladder.errors import InputError
+from stepladder.files import whole_folder
 from stepladder.posttrain.tiny import cache_folder, tiny_model
 from stepladder.tasks.task import Task
 
@@ -80,12 +79,7 @@ def _smollm2() -> Path:
     model = AutoModelForCausalLM.from_config(config)
     model.load_state_dict(quantised.state_dict())
     tokenizer = AutoTokenizer.from_pretrained(source, gguf_file=file)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".smollm2."))
-    try:
+    with whole_folder(folder) as unfinished:
         model.save_pretrained(unfinished)
         tokenizer.save_pretrained(unfinished)
-        unfinished.replace(folder)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
     return folder

@@ -24,7 +24,7 @@ from transformers.utils import logging
 
 from stepladder.curriculum.stages import METHODS, MethodName
 from stepladder.evaluate.passk import BOOTSTRAPS
-from stepladder.files import write_whole
+from stepladder.files import whole_folder, write_whole
 from stepladder.posttrain.chain_run import ChainRun, Point, base_model, path_rates, train
 from stepladder.posttrain.run_log import Outcome, Report, RunLog
 from stepladder.tasks.chain import Chain, Form
@@ -71,11 +71,10 @@ def experiment(plan: Plan, out: Path, jobs: int, report: Report) -> dict[str, An
     diagnoses = _written_down(plan, AutoModelForCausalLM.from_pretrained(base), out / "diagnoses.json")
     log = RunLog(out / "runs.jsonl")
     choosing = list(plan.choosing())
-    total = len(choosing) + len(METHODS) * len(plan.secrets) * plan.seeds
     work = functools.partial(trained, base=str(base))
-    log.finish(choosing, work, jobs, report, total)
+    log.finish(choosing, work, jobs, report, after=len(METHODS) * len(plan.secrets) * plan.seeds)
     chosen = _best_rates(choosing, log)
-    log.finish(list(plan.reported(chosen)), work, jobs, report, total)
+    log.finish(list(plan.reported(chosen)), work, jobs, report, before=len(choosing))
     return summary(plan, chosen, diagnoses, log)
 
 
@@ -89,10 +88,11 @@ def trained(run: ChainRun, base: str) -> Outcome:
 def base_folder(out: Path, form: Form, report: Report) -> Path:
     """Return the folder of the base model, teaching it first if there is none."""
     logging.disable_progress_bar()
-    folder = out / "base"
+    folder = out / f"base-{form}"
     if not folder.exists():
         report(0.0, "teaching the base model")
-        base_model(D, form).save_pretrained(folder)
+        with whole_folder(folder) as unfinished:
+            base_model(D, form).save_pretrained(unfinished)
     return folder
 
 
@@ -214,13 +214,13 @@ def _savings(plan: Plan, diagnoses: dict[str, Any], cells: list[dict[str, Any]])
 def saving(direct: list[int | None], curriculum: list[int | None], budget: int) -> dict[str, Any] | None:
     """Return the ratio of the median rollouts to a target, with its 95% bootstrap interval over seeds.
 
-    A run that did not get there counts with its whole budget. So the ratio is a bound where a median run of one
-    side did not: at least for direct training, at most for the curriculum; None where neither did.
+    A run that did not get there counts with its whole budget. So the ratio is a bound where half of the runs of
+    one side did not: at least for direct training, at most for the curriculum; None where neither did.
 
     >>> saving([None, None, None], [100, 100, 100], budget=1000)
     {'value': 10.0, 'low': 10.0, 'high': 10.0, 'bound': 'at least'}
     """
-    missed = [2 * sum(value is None for value in side) > len(side) for side in (direct, curriculum)]
+    missed = [2 * sum(value is None for value in side) >= len(side) for side in (direct, curriculum)]
     if all(missed):
         return None
     above, below = (

@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from stepladder.errors import InputError
 from stepladder.files import write_whole
 
 Report = Callable[[float, str], None]
@@ -32,29 +33,46 @@ class RunLog:
         whole = [line for line in lines if line.endswith("\n")]
         if len(whole) < len(lines):
             write_whole(path, "".join(whole))
-        for line in whole:
-            entry = json.loads(line)
-            self.known[json.dumps(entry["run"])] = entry["outcome"]
+        for number, line in enumerate(whole, start=1):
+            try:
+                entry = json.loads(line)
+                self.known[json.dumps(entry["run"])] = entry["outcome"]
+            except (ValueError, KeyError, TypeError) as error:
+                raise InputError(
+                    f"{path}, line {number} is no finished run; take the line out", "out"
+                ) from error
 
     def __getitem__(self, run: Any) -> Outcome:
         """Return what a finished run left."""
         return self.known[_key(run)]
 
     def finish(
-        self, runs: Sequence[Any], work: Callable[[Any], Outcome], jobs: int, report: Report, total: int
+        self,
+        runs: Sequence[Any],
+        work: Callable[[Any], Outcome],
+        jobs: int,
+        report: Report,
+        before: int = 0,
+        after: int = 0,
     ) -> None:
-        """Do the runs that are missing, `jobs` at a time; `total` counts the runs of the whole set."""
+        """Do the runs that are missing, `jobs` at a time; of the whole set, some come before and after them."""
         missing = [run for run in runs if _key(run) not in self.known]
         if not missing:
             return
         os.environ["OMP_NUM_THREADS"] = "1"  # for the new processes: they share the cores
-        report(len(self.known) / total, f"{len(self.known)} of {total} runs finished")
+        total = before + len(runs) + after
+
+        def tell() -> None:
+            done = before + sum(_key(run) in self.known for run in runs)
+            report(done / total, f"{done} of {total} runs finished")
+
+        tell()
         with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
             futures = {pool.submit(work, run): run for run in missing}
             try:
                 for future in as_completed(futures):
                     self._add(futures[future], future.result())
-                    report(len(self.known) / total, f"{len(self.known)} of {total} runs finished")
+                    tell()
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise

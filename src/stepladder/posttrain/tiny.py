@@ -10,8 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,6 +19,7 @@ import torch
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from stepladder.files import whole_folder
 from stepladder.tasks.format import ASSISTANT_PREFIX
 from stepladder.tasks.task import Problem, Task
 
@@ -85,18 +84,9 @@ def _make(folder: Path, task: Task, how: Teaching, progress: Callable[[float], N
     model = untaught_model(tokenizer, how)
     prompts = [tokenizer(task.prompt(one).text(tokenizer))["input_ids"] for one in problems]
     teach(model, tokenizer, task, problems, prompts, how, progress)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    # Made beside its place and moved there, so that an interrupted run leaves no half model behind.
-    unfinished = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-    try:
+    with whole_folder(folder) as unfinished:
         model.save_pretrained(unfinished)
         tokenizer.save_pretrained(unfinished)
-        unfinished.replace(folder)
-    except OSError:
-        if not folder.exists():  # another process may have been faster
-            raise
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _turn(task: Task, problem: Problem, rng: np.random.Generator) -> str:

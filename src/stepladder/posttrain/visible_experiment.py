@@ -50,7 +50,7 @@ def experiment(plan: Plan, out: Path, jobs: int, report: Report) -> dict[str, An
     work = functools.partial(trained, base=str(base_folder(out, "visible", report)))
     runs = list(plan.runs())
     log = RunLog(out / "runs.jsonl")
-    log.finish(runs, work, jobs, report, len(runs))
+    log.finish(runs, work, jobs, report)
     return summary(plan, log)
 
 

@@ -15,7 +15,7 @@ def ladder_figure(profile: Profile, found: Diagnosis) -> Figure:
     """Draw a panel for each ladder and one for the predicted costs."""
     methods = list(found.predictions)
     figure, axes = new_figure(4.2 * (len(methods) + 1), 3.8, columns=len(methods) + 1)
-    figure.suptitle(f"{profile.model} on {profile.task}, level {profile.target}: a curriculum {found.verdict}")
+    figure.suptitle(f"{profile.model} on {profile.task}, level {profile.target}. {found.sentence}")
     for panel, method in zip(axes, methods, strict=False):
         _rungs(panel, profile.ladder(LADDERS[method]), method)
     _costs(axes[-1], found)

@@ -43,7 +43,11 @@ def write_report(folder: Path) -> Path:
     if not isinstance(about, dict):
         raise InputError(f"{folder / 'run.json'} is not of `stepladder reproduce`", option="folder")
     report = folder / "report.html"
-    write_whole(report, build_page(results, about))
+    try:
+        words = build_page(results, about)
+    except (LookupError, AttributeError, TypeError) as error:
+        raise InputError(f"{folder / 'results.json'} is not of `stepladder reproduce`", "folder") from error
+    write_whole(report, words)
     return report
 
 

@@ -44,7 +44,7 @@ def write_report(folder: Path) -> Path:
     report = folder / "report.html"
     try:
         words = build_page(folder)
-    except (OSError, KeyError, TypeError, ValueError, yaml.YAMLError) as error:
+    except (OSError, LookupError, AttributeError, TypeError, ValueError, yaml.YAMLError) as error:
         why = " ".join(str(error).split())
         raise InputError(f"{folder} holds no whole run of `stepladder train`: {why}", "folder") from error
     write_whole(report, words)
@@ -66,7 +66,9 @@ def build_page(folder: Path) -> str:
         sections.append(page.samples("answers", "Answers to test problems", TESTED, _answers(found)))
     if kept:
         sections.append(page.samples("completions", "Completions while training", SEEN, _completions(kept)))
-    sections.append(page.facts("costs", "What it cost", _costs(folder, rows, config)))
+    results = _known(folder / "results.json")
+    done = int(results.get("steps", rows[-1]["step"]))
+    sections.append(page.facts("costs", "What it cost", _costs(folder, rows, done, config)))
     sections.append(page.text("config", "The config", words))
     task, model = config["data"]["task"], config["model"]
     order = config["curriculum"]
@@ -75,7 +77,7 @@ def build_page(folder: Path) -> str:
         f"hints by {order['hints']}, seed {config['seed']}."
     )
     return page.render_page(
-        f"stepladder: {folder.name}", f"A run on {task}", lead, _summary(rows, config), sections
+        f"stepladder: {folder.name}", f"A run on {task}", lead, _summary(rows, done, config), sections
     )
 
 
@@ -83,9 +85,8 @@ TESTED = "Two problems of each level, first the base model's answers if it was e
 SEEN = "The first completion of a step, from all parts of the run. Given hints are part of the text."
 
 
-def _summary(rows: list[Row], config: Any) -> str:
+def _summary(rows: list[Row], done: int, config: Any) -> str:
     steps = config["grpo"]["max_steps"]
-    done = rows[-1]["step"]
     some = max(1, len(rows) // 10)
     first = np.mean([row["curriculum/pass"] for row in rows[:some]])
     last = np.mean([row["curriculum/pass"] for row in rows[-some:]])
@@ -165,7 +166,8 @@ def _pass_at_k(found: Any) -> Chart:
         f"Unbiased, from {found['samples']} samples of each of {len(evaluated[0].ids)} test problems; bars are "
         "95% bootstrap intervals over problems."
     )
-    return Chart("pass-at-k", "pass@K against the base model", caption, "Table 1", panels)
+    title = "pass@K against the base model" if len(evaluated) > 1 else "pass@K"
+    return Chart("pass-at-k", title, caption, "Table 1", panels)
 
 
 def _curve(one: Evaluated, ks: Sequence[int], level: int | None) -> Series:
@@ -229,14 +231,19 @@ def _answers(found: Any) -> list[Row]:
     ]
 
 
-def _costs(folder: Path, rows: list[Row], config: Any) -> dict[str, str]:
-    results = json.loads((folder / "results.json").read_text()) if (folder / "results.json").exists() else {}
-    timed = json.loads((folder / "run.json").read_text()) if (folder / "run.json").exists() else {}
+def _costs(folder: Path, rows: list[Row], done: int, config: Any) -> dict[str, str]:
+    results, timed = _known(folder / "results.json"), _known(folder / "run.json")
     tokens = rows[-1].get("num_tokens")
     known = {
-        "steps": f"{rows[-1]['step']:,} of {config['grpo']['max_steps']:,}",
+        "steps": f"{done:,} of {config['grpo']['max_steps']:,}",
         "rollouts": f"{results['rollouts']:,}" if results else None,
         "tokens, prompts and completions": f"{tokens:,.0f}" if tokens else None,
         "seconds": f"{timed['seconds']:,}" if timed else None,
     }
     return {name: value for name, value in known.items() if value is not None}
+
+
+def _known(path: Path) -> dict[str, Any]:
+    """Read a file that a run writes at its end; nothing before that."""
+    found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    return found
