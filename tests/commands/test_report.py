@@ -74,3 +74,20 @@ def test_results_of_another_command_are_refused(refused, run, tmp_path):
 
 def test_the_folder_has_to_be_named(refused):
     assert "folder" in refused("report").lower()
+
+
+def test_a_folder_whose_name_looks_like_markup_is_named_as_it_is(run, finished):
+    odd = finished / "x[a] [" / "b]"
+    odd.mkdir(parents=True)
+    (odd / "results.json").write_text((finished / "results.json").read_text())
+    assert run("report", odd) == (0, f"wrote {odd / 'report.html'}\n", "")
+
+
+BROKEN = [{"figures": []}, {"figures": {"a": {}}}, {"published": [{"method": "bai"}]}]
+
+
+@pytest.mark.parametrize("results", BROKEN)
+def test_results_of_another_shape_are_refused(refused, finished, results):
+    whole = {"quick": True, "seed": 0, "figures": {}} | results
+    (finished / "results.json").write_text(json.dumps(whole))
+    assert "is not of `stepladder reproduce`" in refused("report", finished)

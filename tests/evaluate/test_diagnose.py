@@ -2,6 +2,7 @@
 
 import pytest
 
+from stepladder.errors import InputError
 from stepladder.evaluate.diagnose import diagnose, recipe
 from stepladder.evaluate.profile import Cell, Profile
 
@@ -26,6 +27,35 @@ def test_a_model_that_already_succeeds_gets_a_no():
     found = diagnose(made(0.7, [0.8, 0.9], levels=[0.95, 0.9]))
     assert (found.verdict, found.method) == ("does not pay", "no_curriculum")
     assert "already solves 70" in found.reasons
+
+
+def test_a_curriculum_that_pays_is_proposed_even_if_another_might_save_more():
+    cells = [Cell(0, 0, 1, 0, 32), Cell(1, 0, 3, 1, 4096), Cell(1, 1, 3, 28, 256), Cell(1, 2, 3, 27, 256)]
+    cells[1].trials, cells[1].successes = 4096, 1
+    found = diagnose(Profile("countdown", "some/model", 1, 0.0, cells))
+    predicted = {method: one.verdict for method, one in found.predictions.items()}
+    assert predicted == {"depth_increasing": "cannot tell", "hint_decreasing": "pays"}
+    assert found.predictions["depth_increasing"].ratio.value > found.predictions["hint_decreasing"].ratio.value
+    assert (found.verdict, found.method) == ("pays", "hint_decreasing")
+
+
+def test_nothing_seen_at_all_asks_for_more_samples_and_does_not_call_it_close():
+    found = diagnose(made(0.0, [0.0, 0.0], trials=1024))
+    assert found.verdict == "cannot tell"
+    assert "too close" not in found.reasons
+    assert found.sentence == "It cannot be told whether a curriculum pays."
+
+
+def test_a_single_step_has_no_curriculum():
+    with pytest.raises(InputError, match="single step"):
+        diagnose(made(0.5, []))
+
+
+def test_a_recipe_has_the_options_of_the_profiled_task():
+    profile = made(0.0005, [0.01, 0.2])
+    profile.options = {"largest": 9}
+    again = Profile.from_json(profile.to_json())
+    assert recipe(again, diagnose(again))["data"]["largest"] == 9
 
 
 def test_few_samples_cannot_tell_and_say_how_many_would():

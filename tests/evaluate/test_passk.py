@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepladder.errors import InputError
-from stepladder.evaluate.passk import bootstrap, difference, in_words, pass_at_k, pass_matrix
+from stepladder.evaluate.passk import bootstrap, crossed_interval, difference, in_words, pass_at_k, pass_matrix
 from stepladder.scaling import Interval
 
 
@@ -80,3 +80,20 @@ def test_a_difference_is_taken_problem_by_problem():
 )
 def test_a_difference_is_claimed_only_where_the_interval_excludes_zero(gap, said):
     assert in_words("A", "B", gap) == said
+
+
+@pytest.mark.parametrize(("seeds", "problems"), [(5, 60), (2, 30), (1, 60)])
+def test_the_crossed_interval_holds_the_mean_of_new_seeds_and_problems_95_times_in_100(seeds, problems):
+    rng = np.random.default_rng(0)
+    inside = 0
+    for _ in range(1000):
+        by_seed = rng.normal(0, 0.05, (seeds, 1)) if seeds > 1 else 0.0
+        cells = rng.normal(0, 0.1, (seeds, problems))
+        found = crossed_interval(0.5 + by_seed + rng.normal(0, 0.2, (1, problems)) + cells)
+        inside += found.low <= 0.5 <= found.high
+    assert inside >= 930
+
+
+def test_a_difference_on_a_single_problem_says_nothing_of_others():
+    found = difference(np.array([1.0]), np.array([0.0]))
+    assert (found.value, found.low, found.high) == (1.0, -1.0, 1.0)

@@ -1,6 +1,6 @@
 """Samples depend on what was asked and on nothing else, and survive a kill."""
 
-from stepladder.evaluate.sampler import Request
+from stepladder.evaluate.sampler import Decoding, Request
 
 
 def requests(sampler, count, level=4):
@@ -45,7 +45,11 @@ def test_another_model_decoding_or_seed_draws_anew(stepper, tmp_path):
     path = tmp_path / "samples.jsonl"
     first = stepper(0.5, path)
     first.draw(requests(first, 10))
-    other = stepper(0.5, path)
-    other.identity = "another model"
-    other.draw(requests(other, 10))
-    assert other.completer.calls == 1
+    for name, value in (("identity", "another model"), ("decoding", Decoding(top_k=7)), ("seed", 5)):
+        other = stepper(0.5, path)
+        setattr(other, name, value)
+        other.draw(requests(other, 10))
+        assert other.completer.calls == 1, name
+    same = stepper(0.5, path)
+    same.draw(requests(same, 10))
+    assert same.completer.calls == 0

@@ -45,6 +45,19 @@ def test_the_macro_average_is_over_tasks_for_methods_that_all_have():
     assert lines[3].average.value == 0.5
 
 
+def test_a_method_with_two_runs_on_one_task_and_none_on_the_other_has_no_macro_average():
+    found = [evaluated("A", [4] * 4), evaluated("A", [8] * 4), evaluated("B", [8] * 4, "math")]
+    assert all(line.task != "macro-average" for line in rows(found, (1,)))
+
+
+def test_levels_that_tasks_count_differently_are_averaged_by_place():
+    from_one = Evaluated("math", "A", ("p", "q"), (1, 2), ((8, 8), (0, 8)))
+    macro = rows([evaluated("A", [8, 8, 0, 0]), from_one], (1,))[-1]
+    assert [(name, value.value) for name, value in macro.by_level] == [(1, 1.0), (2, 0.0)]
+    alike = rows([evaluated("A", [8, 8, 0, 0]), evaluated("A", [0, 0, 0, 0], "math")], (1,))[-1]
+    assert [(name, value.value) for name, value in alike.by_level] == [(0, 0.5), (1, 0.0)]
+
+
 def test_the_best_is_bold_within_its_task_only():
     found = [evaluated("A", [1] * 4), evaluated("B", [2] * 4), evaluated("A", [8] * 4, "math")]
     lines = rows(found, (1,))

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from stepladder.errors import InputError
 from stepladder.scaling import Interval
@@ -62,19 +63,21 @@ def bootstrap(values: Floats, seed: int = 0, level: float = 0.95) -> Interval:
     return Interval(mean, float(low), float(high))
 
 
-def crossed_bootstrap(values: Floats, seed: int = 0, level: float = 0.95) -> Interval:
-    """Return the mean over seeds (rows) and problems (columns) with its interval: both are drawn anew.
+def crossed_interval(values: Floats, level: float = 0.95) -> Interval:
+    """Return the mean over seeds (rows) and problems (columns) with its interval for new ones of both.
 
-    That is cautious: the noise of each cell counts with the seeds and with the problems.
+    Student's half-width over the seeds and the normal one over the problems add in squares. That is cautious:
+    the noise of each cell counts in both.
     """
-    rows, columns = values.shape
-    rng = np.random.default_rng(seed)
-    draws = [
-        values[np.ix_(rng.integers(rows, size=rows), rng.integers(columns, size=columns))].mean()
-        for _ in range(BOOTSTRAPS)
-    ]
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(values.mean()), float(low), float(high))
+    seeds, problems = values.shape
+    spread = values.mean(axis=0).std(ddof=1) if problems > 1 else 1.0
+    over_problems = stats.norm.ppf((1 + level) / 2) * spread / np.sqrt(problems)
+    over_seeds = 0.0
+    if seeds > 1:
+        quantile = stats.t.ppf((1 + level) / 2, seeds - 1)
+        over_seeds = quantile * values.mean(axis=1).std(ddof=1) / np.sqrt(seeds)
+    mean, half = float(values.mean()), float(np.hypot(over_seeds, over_problems))
+    return Interval(mean, mean - half, mean + half)
 
 
 def difference(first: Floats, second: Floats, seed: int = 0) -> Interval:

@@ -32,7 +32,7 @@ from stepladder.curriculum.stages import METHODS, MethodName
 from stepladder.errors import InputError
 from stepladder.evaluate.diagnose import diagnose
 from stepladder.evaluate.model import completer
-from stepladder.evaluate.passk import PAPER_K, Floats, crossed_bootstrap, in_words, pass_matrix
+from stepladder.evaluate.passk import PAPER_K, Floats, crossed_interval, in_words, pass_matrix
 from stepladder.evaluate.profile import profile
 from stepladder.evaluate.sampler import Decoding, Request, SampleLog, Sampler
 from stepladder.evaluate.table import Evaluated
@@ -261,7 +261,9 @@ def summary(study: Study, predicted: dict[str, Any], outcomes: dict[Trained, Out
 
 def _row(outcomes: list[Outcome], level: int, k: int) -> dict[str, Any]:
     values = _problems(outcomes, level, k)
-    return {"seeds": values.mean(axis=1).tolist(), **vars(crossed_bootstrap(values))}
+    found = crossed_interval(values)
+    bounds = {"value": found.value, "low": max(0.0, found.low), "high": min(1.0, found.high)}
+    return {"seeds": values.mean(axis=1).tolist(), **bounds}
 
 
 def _problems(outcomes: list[Outcome], level: int, k: int) -> Floats:
@@ -280,6 +282,6 @@ def _comparisons(study: Study, by_seed: dict[str, list[Outcome]], ks: list[int])
     for k in dict.fromkeys((ks[0], ks[-1])):
         for first, second in pairs:
             gaps = _problems(by_seed[first], study.target, k) - _problems(by_seed[second], study.target, k)
-            words = in_words(first, second, crossed_bootstrap(gaps))
+            words = in_words(first, second, crossed_interval(gaps))
             said.append(f"pass@{k} at level {study.target}: {words}.")
     return said
