@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from stepladder.evaluate.diagnose import Diagnosis
     from stepladder.evaluate.profile import Profile
 
+LIMITS = (
+    "The numbers are calibrated on reasoning trees with one large step a stage. On small transformers trained by "
+    "GRPO the saving was far smaller than predicted: see docs/commands/experiment.md."
+)
+
 
 @dataclass(frozen=True)
 class Command:
@@ -64,6 +69,7 @@ class Command:
         print_table(profile_table(found))
         print_table(_table(diagnosis))
         stdout.print(f"[bold]{diagnosis.sentence}[/bold] {escape(diagnosis.reasons)}")
+        stdout.print(LIMITS)
         for path in written:
             say(f"wrote {path}")
 

@@ -16,17 +16,17 @@ def parity_figure(found: dict[str, Any], task: str) -> Figure:
     figure.suptitle(f"{task}, d = {found['d']}: GRPO on a transformer, one line per seed")
     for curve in found["curves"]:
         column = secrets.index(curve["secret"])
-        rollouts = [point["rollouts"] for point in curve["points"]]
+        thousands = [point["rollouts"] / 1000 for point in curve["points"]]
         colour, name = _arm(curve)
-        label = name if curve["seed"] == 0 and column == 0 else None
         for row, measure in enumerate(("accuracy", "exact_path")):
             panel = axes[row * len(secrets) + column]
             values = [point[measure] for point in curve["points"]]
-            panel.plot(rollouts, values, color=colour, linewidth=1, alpha=0.8, label=label)
+            label = name if (curve["seed"], column, row) == (0, 0, 0) else None
+            panel.plot(thousands, values, color=colour, linewidth=1, alpha=0.8, label=label)
     for column, secret in enumerate(secrets):
         axes[column].axhline(0.5, color=GREY, linestyle="--", linewidth=1)
         axes[column].set(title=f"secret {secret}", ylim=(-0.02, 1.02))
-        axes[len(secrets) + column].set(xlabel="rollouts", ylim=(-0.02, 1.02))
+        axes[len(secrets) + column].set(xlabel="thousand rollouts", ylim=(-0.02, 1.02))
     axes[0].set_ylabel("accuracy")
     axes[len(secrets)].set_ylabel("exact path")
     figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=8)
