@@ -34,7 +34,7 @@ COMMANDS = {
     "diagnose": "say whether a curriculum will pay for a model, and which one",
     "train": "post-train a language model by GRPO with a curriculum",
     "evaluate": "estimate pass@K of trained models and compare them",
-    "experiment": "the theorem on a small transformer trained by GRPO: hidden parity",
+    "experiment": "small transformers trained by GRPO, with and without a curriculum",
     "report": "build a run's report again from its data",
 }
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from stepladder.evaluate.profile import Profile
 
 LIMITS = (
-    "The numbers are calibrated on reasoning trees with one large step a stage. On small transformers trained by "
-    "GRPO the saving was far smaller than predicted: see docs/commands/experiment.md."
+    "The numbers are calibrated on reasoning trees with one large step a stage. On small transformers trained "
+    "by GRPO the saving was far smaller than predicted: see docs/commands/experiment.md."
 )
 
 
