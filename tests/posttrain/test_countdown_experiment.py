@@ -59,7 +59,8 @@ def test_a_difference_is_only_said_where_seeds_and_problems_agree():
 
 
 @pytest.mark.slow
-def test_a_small_study_predicts_first_keeps_problems_apart_and_goes_on_where_it_was(tmp_path):
+def test_a_small_study_predicts_first_keeps_problems_apart_and_goes_on_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     task = Countdown(largest=9)
     teaching = Teaching(layers=1, hidden=48, heads=2, problems_per_level=16, steps=30, batch=16)
     study = Study(

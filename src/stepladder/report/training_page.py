@@ -74,7 +74,7 @@ def build_page(folder: Path) -> str:
     order = config["curriculum"]
     lead = (
         f"{model} post-trained on {task} by GRPO: levels by {order['levels']}, "
-        f"hints by {order['hints']}, seed {config['seed']}."
+        f"{'no hints' if order['hints'] == 'none' else 'hints by ' + order['hints']}, seed {config['seed']}."
     )
     return page.render_page(
         f"stepladder: {folder.name}", f"A run on {task}", lead, _summary(rows, done, config), sections
