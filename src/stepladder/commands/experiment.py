@@ -152,7 +152,7 @@ class VisibleParity(Experiment):
 
     budget: int = 25600
     """Rollouts of each run."""
-    secrets: str = "0,1:2,6"
+    secrets: str = "0,1"
     """Secrets, with colons between them."""
 
     def check(self) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from stepladder.errors import InputError
 from stepladder.files import write_whole
+from stepladder.processes import begin_worker
 
 Report = Callable[[float, str], None]
 Outcome = Any
@@ -67,7 +68,7 @@ class RunLog:
             report(done / total, f"{done} of {total} runs finished")
 
         tell()
-        with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+        with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin_worker) as pool:
             futures = {pool.submit(work, run): run for run in missing}
             try:
                 for future in as_completed(futures):

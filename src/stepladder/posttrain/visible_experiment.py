@@ -23,7 +23,7 @@ from stepladder.posttrain.chain_run import ChainRun, Point
 from stepladder.posttrain.parity_experiment import D, base_folder, ends, secret_name, trained
 from stepladder.posttrain.run_log import Report, RunLog
 
-SECRETS = ((0, 1), (2, 6))
+SECRETS = ((0, 1),)
 LEARNING_RATE = 3e-4
 BETA = 0.1
 ARMS = (("no_curriculum", BETA), *((method, 0.0) for method in METHODS))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 
+from stepladder.processes import begin_worker
 from stepladder.tasks.task import Problem, Task
 
 ALONE_SECONDS = 1.0
@@ -61,15 +60,7 @@ _work: tuple[Task, int, int]
 def _begin(task: Task, level: int, seed: int) -> None:
     global _work
     _work = (task, level, seed)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends its children
-    threading.Thread(target=_end_with_the_parent, daemon=True).start()
-
-
-def _end_with_the_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    begin_worker()
 
 
 def _item(index: int) -> Problem:
