@@ -30,7 +30,8 @@ def alive(pid: int) -> bool:
 def test_a_worker_ends_when_its_parent_is_killed(tmp_path):
     script = tmp_path / "start.py"
     script.write_text(CODE)
-    parent = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+    quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    parent = subprocess.Popen([sys.executable, str(script)], **quiet)
     assert parent.stdout is not None
     worker = int(parent.stdout.readline())
     assert alive(worker)

@@ -88,7 +88,7 @@ def test_visible_parity_has_an_anchored_arm_and_says_how_many_took_a_shortcut(tm
     assert all(len(curve["points"]) == 2 for curve in found["curves"])
 
 
-def test_a_shortcut_is_a_right_answer_off_the_path():
-    right, wrong = Point(1, 0.99, 0.98, 0), Point(1, 0.5, 0.0, 0)
-    trick = Point(1, 0.99, 0.4, 0)
-    assert visible_experiment.shortcuts([[wrong, trick], [wrong, right], [trick, right], [wrong]]) == 1
+def test_a_shortcut_is_a_right_answer_that_neither_the_path_nor_luck_explains():
+    right, chance = Point(1, 0.99, 0.98, 0), Point(1, 0.5, 0.0, 0)
+    trick, half = Point(1, 0.8, 0.0, 0), Point(1, 0.75, 0.5, 0)
+    assert visible_experiment.shortcuts([[chance, trick], [trick, right], [trick, chance], [half]]) == 1

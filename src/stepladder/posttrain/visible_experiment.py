@@ -26,6 +26,8 @@ from stepladder.posttrain.run_log import Report, RunLog
 SECRETS = ((0, 1),)
 LEARNING_RATE = 3e-4
 BETA = 0.1
+BEYOND_LUCK = 0.1
+"""Six standard errors of an accuracy over 1024 inputs."""
 ARMS = (("no_curriculum", BETA), *((method, 0.0) for method in METHODS))
 
 
@@ -93,5 +95,8 @@ def arm_name(method: str, beta: float) -> str:
 
 
 def shortcuts(runs: list[list[Point]]) -> int:
-    """Count the runs that end right nine times in ten, but on the secret's picks less often than that."""
-    return sum(points[-1].accuracy >= 0.9 > points[-1].exact_path for points in runs)
+    """Count the runs that end right more often than the secret's picks, and luck on other ones, can explain.
+
+    Picks that do not look at the inputs are right with probability 1/2 off the path, so e + (1 - e) / 2 in all.
+    """
+    return sum(points[-1].accuracy - (1 + points[-1].exact_path) / 2 > BEYOND_LUCK for points in runs)
