@@ -46,6 +46,17 @@ def test_nothing_seen_at_all_asks_for_more_samples_and_does_not_call_it_close():
     assert found.sentence == "It cannot be told whether a curriculum pays."
 
 
+@pytest.mark.parametrize("spurious", [0.0, 0.5])
+@pytest.mark.parametrize("trials", [32, 4096])
+def test_a_model_that_is_never_right_gets_no_verdict_however_often_it_was_asked(spurious, trials):
+    profile = made(0.0, [0.0, 0.0], trials=trials, levels=[0.0, 0.0])
+    profile.spurious = spurious
+    found = diagnose(profile)
+    assert found.verdict == "cannot tell"
+    assert {one.verdict for one in found.predictions.values()} == {"cannot tell"}
+    assert "not right on any step" in found.reasons
+
+
 def test_a_single_step_has_no_curriculum():
     with pytest.raises(InputError, match="single step"):
         diagnose(made(0.5, []))

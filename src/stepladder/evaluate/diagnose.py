@@ -7,7 +7,7 @@ answer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from stepladder.curriculum.stages import MethodName
@@ -18,6 +18,10 @@ from stepladder.theory.pays import Prediction
 LADDERS: dict[MethodName, Ladder] = {"depth_increasing": "levels", "hint_decreasing": "hints"}
 
 
+NEVER_RIGHT = (
+    "The model was not right on any step of the ladder, beyond what luck gives, so neither way has rewards to "
+    "learn from. Look at its completions first: the format may be missing, or the first step is too hard."
+)
 CLOSE = 3.0
 """A saving between a third and three times is close to none."""
 
@@ -69,6 +73,9 @@ def diagnose(profile: Profile, seed: int = 0) -> Diagnosis:
     }
     if not predictions:
         raise InputError(f"{profile.target} is a single step: there is no curriculum to it", option="level")
+    if not profile.ever_right:
+        unknown = {method: replace(one, verdict="cannot tell") for method, one in predictions.items()}
+        return Diagnosis("cannot tell", "no_curriculum", unknown, NEVER_RIGHT)
     paying = [method for method, one in predictions.items() if one.verdict == "pays"]
     if paying:
         surest = max(paying, key=lambda method: predictions[method].ratio.low)

@@ -72,6 +72,11 @@ class Profile:
     options: dict[str, Any] = field(default_factory=dict)
     """What only some tasks have, such as the secret, as a config names it."""
 
+    @property
+    def ever_right(self) -> bool:
+        """Whether any step of the ladders was solved, beyond what luck gives."""
+        return any(cell.successes and cell.rate.high > self.spurious for cell in self.cells)
+
     def ladder(self, kind: Ladder) -> list[Cell]:
         """Return the rungs of a ladder in the order `pays` takes them."""
         if kind == "levels":
@@ -151,4 +156,4 @@ def _answered(found: Profile) -> bool:
     """Whether both ladders have a verdict."""
     kinds: tuple[Ladder, ...] = ("levels", "hints")
     ladders = [kind for kind in kinds if len(found.ladder(kind)) > 1]
-    return all(found.predict(kind).verdict != "cannot tell" for kind in ladders)
+    return found.ever_right and all(found.predict(kind).verdict != "cannot tell" for kind in ladders)
