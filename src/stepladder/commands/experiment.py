@@ -8,7 +8,7 @@ import statistics
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import tyro
 import yaml
@@ -20,7 +20,7 @@ from stepladder.errors import InputError, check_between
 from stepladder.files import make_folder, write_whole
 from stepladder.report.experiment_figure import countdown_figure, parity_figure
 from stepladder.report.run_folder import write_run
-from stepladder.tasks.chain import Chain
+from stepladder.tasks.chain import Chain, Form
 
 D = 10
 """Inputs of the parity experiments."""
@@ -110,16 +110,16 @@ class Experiment(ABC):
 
 
 @dataclass(frozen=True)
-class HiddenParity(Experiment):
-    """The theorem: inputs are hidden, so only the secret's picks can be learned, as on a tree.
-
-    Try: stepladder experiment hidden-parity --out runs/hidden-parity
-    """
+class ParityExperiment(Experiment):
+    """What both forms of parity have in common."""
 
     budget: int = 51200
     """Rollouts of each run."""
     secrets: str = "0,1,2,3:1,4,6,8:0,2,5,7:0,1,2:0,1"
     """Secrets, with colons between them."""
+
+    form: ClassVar[Form]
+    module: ClassVar[str]
 
     def check(self) -> None:
         """Refuse budgets too small to see anything, and secrets that are none."""
@@ -127,24 +127,39 @@ class HiddenParity(Experiment):
         _secrets(self.secrets)
 
     def results(self, report: Any) -> dict[str, Any]:
-        """Run the hidden form."""
-        module = _module("parity_experiment")
+        """Run the form's module."""
+        module = _module(self.module)
         plan = module.Plan(_secrets(self.secrets), self.seeds, self.budget)
         found: dict[str, Any] = module.experiment(plan, self.out, self.jobs, report)
         return found
 
     def figure(self, found: dict[str, Any]) -> tuple[str, Any]:
         """Draw every curve."""
-        return "hidden-parity", parity_figure(found, "Hidden parity")
+        return f"{self.form}-parity", parity_figure(found, f"{self.form.capitalize()} parity")
 
-    def sheets(self, found: dict[str, Any]) -> list[Sheet]:
-        """Return how the runs ended, and the savings beside what was predicted."""
-        title = f"Hidden parity, d = {found['d']}, {found['budget']:,} rollouts a run"
-        return [_ends(title, "method", found["cells"]), _savings(found["savings"])]
+    def ends(self, found: dict[str, Any], name: str) -> Sheet:
+        """Return how the runs ended."""
+        title = f"{self.form.capitalize()} parity, d = {found['d']}, {found['budget']:,} rollouts a run"
+        return _ends(title, name, found["cells"])
 
 
 @dataclass(frozen=True)
-class VisibleParity(Experiment):
+class HiddenParity(ParityExperiment):
+    """The theorem: inputs are hidden, so only the secret's picks can be learned, as on a tree.
+
+    Try: stepladder experiment hidden-parity --out runs/hidden-parity
+    """
+
+    form = "hidden"
+    module = "parity_experiment"
+
+    def sheets(self, found: dict[str, Any]) -> list[Sheet]:
+        """Return how the runs ended, and the savings beside what was predicted."""
+        return [self.ends(found, "method"), _savings(found["savings"])]
+
+
+@dataclass(frozen=True)
+class VisibleParity(ParityExperiment):
     """The trap: inputs are visible, so rewards can be earned without the secret's picks.
 
     Try: stepladder experiment visible-parity --out runs/visible-parity
@@ -155,26 +170,12 @@ class VisibleParity(Experiment):
     secrets: str = "0,1"
     """Secrets, with colons between them."""
 
-    def check(self) -> None:
-        """Refuse budgets too small to see anything, and secrets that are none."""
-        check_between("budget", self.budget, 5120, 10**9)
-        _secrets(self.secrets)
-
-    def results(self, report: Any) -> dict[str, Any]:
-        """Run the visible form."""
-        module = _module("visible_experiment")
-        plan = module.Plan(_secrets(self.secrets), self.seeds, self.budget)
-        found: dict[str, Any] = module.experiment(plan, self.out, self.jobs, report)
-        return found
-
-    def figure(self, found: dict[str, Any]) -> tuple[str, Any]:
-        """Draw every curve."""
-        return "visible-parity", parity_figure(found, "Visible parity")
+    form = "visible"
+    module = "visible_experiment"
 
     def sheets(self, found: dict[str, Any]) -> list[Sheet]:
-        """Return how the runs ended."""
-        title = f"Visible parity, d = {found['d']}, {found['budget']:,} rollouts a run"
-        return [_ends(title, "arm", found["cells"])]
+        """Return how the runs ended, and how many took a shortcut."""
+        return [self.ends(found, "arm")]
 
 
 @dataclass(frozen=True)
