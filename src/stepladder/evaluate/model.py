@@ -30,7 +30,7 @@ def run_config(folder: Path) -> RunConfig:
     try:
         return RunConfig.model_validate(yaml.safe_load((folder / "config.yaml").read_text()))
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise InputError(f"{folder} is no run of `stepladder train`", option="run") from error
+        raise InputError(f"{folder} is no run of `stepladder train`", option="runs") from error
 
 
 def _trained(folder: Path, config: RunConfig, task: Task, progress: Callable[[float], None]) -> Transformers:

@@ -36,7 +36,7 @@ from stepladder.evaluate.passk import PAPER_K, Floats, crossed_interval, in_word
 from stepladder.evaluate.profile import profile
 from stepladder.evaluate.sampler import Decoding, Request, SampleLog, Sampler
 from stepladder.evaluate.table import Evaluated
-from stepladder.files import write_whole
+from stepladder.files import read_json, write_whole
 from stepladder.posttrain.config import RunConfig
 from stepladder.posttrain.data import held_out
 from stepladder.posttrain.run import Run
@@ -196,7 +196,7 @@ def _written_down(task: Countdown, study: Study, out: Path) -> dict[str, Any]:
         found = profile(sampler, study.model, study.target, study.profile_limit)
         text = {**diagnose(found).to_json(), "profile": found.to_json()}
         write_whole(path, json.dumps(text, indent=1) + "\n")
-    known: dict[str, Any] = json.loads(path.read_text())
+    known: dict[str, Any] = read_json(path, "")
     return known
 
 

@@ -24,7 +24,7 @@ from transformers.utils import logging
 
 from stepladder.curriculum.stages import METHODS, MethodName
 from stepladder.evaluate.passk import BOOTSTRAPS
-from stepladder.files import whole_folder, write_whole
+from stepladder.files import read_json, whole_folder, write_whole
 from stepladder.posttrain.chain_run import ChainRun, Point, base_model, path_rates, train
 from stepladder.posttrain.run_log import Outcome, Report, RunLog
 from stepladder.tasks.chain import Chain, Form
@@ -98,7 +98,7 @@ def base_folder(out: Path, form: Form, report: Report) -> Path:
 
 def _written_down(plan: Plan, base: PreTrainedModel, path: Path) -> dict[str, Any]:
     """Return the diagnoses; those on disk are never changed, since their runs may have been trained."""
-    known: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    known: dict[str, Any] = read_json(path, "") if path.exists() else {}
     new = {
         secret_name(secret): diagnosis(base, secret)
         for secret in plan.secrets
